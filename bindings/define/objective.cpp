@@ -33,12 +33,18 @@ class ScriptObjective : public Objective {
 
   // The program contains the values that the function reads from the script, so it is recorded
   // again when the script may have changed them.
-  void script_ran() const override { programs_.clear(); }
+  void script_ran() const override {
+    const std::lock_guard lock(recording_.mutex());
+    programs_.clear();
+  }
 
   ArrayProgramPtr program(const ObjectiveForm& form) const override {
-    const auto key = std::make_pair(form.passes_of_string, form.viable);
+    const Key key{form.all_passes, form.first, form.length, form.ends, form.viable};
+    const std::lock_guard lock(recording_.mutex());
     if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
-    if (recording_.refused() || recording_.busy || !form.options.device().is_cpu()) return nullptr;
+    if (recording_.refused() || recording_.busy || !form.options.device().is_cpu() ||
+        !ScriptCall::possible(definition_->losses))
+      return nullptr;
     const RecordingTurn turn(recording_);
     try {
       const auto made = record(form, kRecordedBatch);
@@ -73,7 +79,9 @@ class ScriptObjective : public Objective {
     auto program = std::make_shared<ArrayProgram>();
     ObjectiveBatch own;
     own.passes = form.passes;
-    own.length = form.passes_of_string / form.passes;
+    own.first = form.first;
+    own.ends = form.ends;
+    own.length = form.length > 0 ? form.length : form.all_passes / form.passes;
     std::vector<std::vector<double>> inputs;
     // `most`: the numbers are integers from 0 to this one.
     const auto input = [&](const char* name, Tensor& tensor, bool given,
@@ -90,7 +98,7 @@ class ScriptObjective : public Objective {
       inputs.back() = first_numbers(tensor);
     };
     const auto type = c10::typeMetaToScalarType(form.options.dtype());
-    const auto steps = form.passes_of_string, outcomes = form.outcomes;
+    const auto steps = form.all_passes, outcomes = form.outcomes;
     input("scores", own.scores, true, {steps}, 0, type);
     input("hiddens", own.hiddens, true, {steps, form.hidden}, 0, type);
     input("labels", own.labels, true, {}, 1, type);
@@ -156,8 +164,9 @@ class ScriptObjective : public Objective {
   mutable RecordingState recording_;
   // Whether a second call has recorded the same.
   mutable bool repeats_ = false;
-  // By the number of passes, and whether `viable` is known.
-  mutable std::map<std::pair<std::int64_t, bool>, std::shared_ptr<const ArrayProgram>> programs_;
+  // Passes, first, length, ends, and whether `viable` is known.
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool>;
+  mutable std::map<Key, std::shared_ptr<const ArrayProgram>> programs_;
 };
 
 }  // namespace

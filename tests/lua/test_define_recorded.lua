@@ -401,8 +401,10 @@ end
 local function recognition(objective, kernels, options)
   local m = { seed = 2, kernels = kernels, next_symbol = objective == 'recorded_following' }
   for key, value in pairs(options or {}) do m[key] = value end
+  local learning = m.learning
+  m.learning = nil
   return pd.train.trainer { model = defined.recognizer(m), train = defined.labelled, epochs = 3, seed = 1,
-    objective = objective, progress = false, learning = options and options.learning }
+    objective = objective, progress = false, learning = learning }
 end
 
 test('a recorded objective gives the numbers of tensor operations', function()
@@ -417,6 +419,50 @@ test('a recorded objective gives the numbers of tensor operations', function()
       test.near(run(fast), run(slow), 10 * tolerance)
       same_numbers(fast:model(), slow:model(), 100 * tolerance)
     end
+  end
+end)
+
+test('objectives are recorded for pieces, too, so that rtrl and uoro need no script', function()
+  for _, name in ipairs { 'logistic', 'active', 'following' } do
+    for _, learning in ipairs { 'rtrl', { kind = 'uoro', truncation = 2, estimate = 'batch' } } do
+      local options = { learning = learning, stack = { kind = 'none' } }
+      local fast = recognition('recorded_' .. name, true, options)
+      local slow = recognition('recorded_' .. name, false, options)
+      local epochs, others = fast:epochs(), slow:epochs()
+      local before = calls[name]
+      epochs()
+      local called = calls[name] - before
+      others()
+      -- The strings of a batch share the programs of their pieces.
+      assert(called < calls[name] - before - called, called)
+      same_numbers(fast:model(), slow:model(), 1e-11)
+    end
+  end
+end)
+
+-- As on devices, the graph of a pass ends in the losses.
+test('the program of an objective also ends a pass with a graph', function()
+  local function trained(objective, following)
+    local m = pd.model.recognizer { alphabet = defined.labelled:alphabet(), architecture = 'transformer', seed = 2,
+      hidden = 6, heads = 2, feedforward = 5, dtype = 'float64', next_symbol = following }
+    return pd.train.trainer { model = m, train = defined.labelled, epochs = 3, seed = 1, objective = objective,
+      progress = false }
+  end
+  for name, losses in pairs(objectives) do
+    -- Reads a number, so that it cannot be recorded.
+    pd.train.define_objective { name = 'plain_' .. name, doc = 'An objective in Lua.',
+      options = { { 'factor', 0.7, 'of every loss', minimum = 0 } }, needs_next_symbol = name == 'following',
+      losses = function(self, batch)
+        assert(batch.scores:sum():item() < math.huge)
+        return losses(self, batch)
+      end }
+    local before = calls[name]
+    local fast, slow = trained('recorded_' .. name, name == 'following'), trained('plain_' .. name, name == 'following')
+    fast:step()
+    slow:step()
+    same_numbers(fast:model(), slow:model(), 1e-11)
+    test.near(run(fast), run(slow), 1e-9)
+    assert(calls[name] - before < 40, calls[name] - before)
   end
 end)
 

@@ -1,6 +1,7 @@
 #include "train/learning/learning.h"
 
 #include "array/array_batch.h"
+#include "array/array_function.h"
 #include "tensor/backward.h"
 #include "train/learning/learning_kinds.h"
 
@@ -20,6 +21,37 @@ Tensor next_of(const Recognizer& model, const Objective& objective, const String
                            : at::full({words.size(0), 1}, -1, words.options());
 }
 
+}  // namespace
+
+Tensor losses_by_program(const Objective& objective, const ObjectiveBatch& read) {
+  const auto passes = read.scores.size(1);
+  const auto type = read.scores.scalar_type();
+  if (read.weights.defined() || passes % read.passes != 0) return {};
+  if (type != at::kFloat && type != at::kDouble) return {};
+  ObjectiveForm form;
+  form.passes = read.passes;
+  form.all_passes = passes;
+  form.hidden = read.hiddens.size(2);
+  if (read.next_scores.defined()) form.outcomes = read.next_scores.size(2);
+  form.viable = read.viable.defined();
+  form.ends = read.ends;
+  form.first = read.first;
+  form.length = read.length;
+  form.options = read.scores.options().device(at::kCPU);
+  const auto program = objective.program(form);
+  if (program == nullptr) return {};
+  const auto numbers = [&](const Tensor& tensor) {
+    return tensor.defined() ? tensor.to(form.options) : at::zeros({1, 1}, form.options);
+  };
+  const Tensor losses = run_array(
+      program,
+      {numbers(read.scores), numbers(read.hiddens), numbers(read.labels), numbers(read.next_scores),
+       numbers(read.next.defined() ? read.next + 1 : Tensor()), numbers(read.viable)});
+  return losses.view({-1}).to(read.scores.device());
+}
+
+namespace {
+
 // Returns the losses of outputs whose next_scores are not computed yet.
 Tensor losses_of(const Recognizer& model, const Objective& objective, ObjectiveBatch& read) {
   const auto costs = objective.answer_costs();
@@ -30,6 +62,8 @@ Tensor losses_of(const Recognizer& model, const Objective& objective, ObjectiveB
     return objective.averaged() ? losses / static_cast<double>(read.hiddens.size(1)) : losses;
   }
   if (objective.needs_next_symbol()) read.next_scores = model.next_scores(read.hiddens);
+  if (model.kernels())
+    if (Tensor losses = losses_by_program(objective, read); losses.defined()) return losses;
   return objective.losses(read);
 }
 
@@ -67,12 +101,12 @@ ArrayProgramPtr program_of(const Recognizer& model, const Objective& objective,
   const Tensor& weight = model.output_weight();
   ObjectiveForm form;
   form.passes = model.passes();
-  form.passes_of_string = model.input(batch.words).size(1) * form.passes;
+  form.all_passes = model.input(batch.words).size(1) * form.passes;
   form.hidden = model.network().hidden_size();
   if (objective.needs_next_symbol()) form.outcomes = model.next_weight().size(0);
   form.viable = batch.viable.defined();
   form.options = weight.options();
-  if (form.passes_of_string == 0 || !suits_answer_losses(weight)) return nullptr;
+  if (form.all_passes == 0 || !suits_answer_losses(weight)) return nullptr;
   return objective.program(form);
 }
 

@@ -99,6 +99,10 @@ struct StringGradient {
   Tensor gradient;  // N
   double loss = 0, score = 0;
 };
+// Returns the losses of strings or pieces by the objective's program, which runs on the CPU, as a
+// function in the graph; undefined if there is none.
+Tensor losses_by_program(const Objective& objective, const ObjectiveBatch& read);
+
 // Calls `one` for each string of the batch, on the session's threads, and adds the mean of their
 // gradients. Each string has its own stream of random numbers.
 ValidityLosses string_by_string(

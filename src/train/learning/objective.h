@@ -37,14 +37,17 @@ struct ObjectiveBatch {
   std::int64_t length = 0;  // number of symbols of the whole strings; 0: of this batch
 };
 
-// The form of a batch of whole strings without skipped passes, on the CPU.
+// The form of a batch of strings or pieces without skipped passes, on the CPU.
 struct ObjectiveForm {
-  std::int64_t passes_of_string = 0;  // P
-  std::int64_t hidden = 0;            // H
-  std::int64_t outcomes = 0;          // V; 0 without next_scores
-  std::int64_t passes = 1;            // K
-  bool viable = false;                // whether it is known
-  at::TensorOptions options;          // of the scores
+  std::int64_t all_passes = 0;  // P
+  std::int64_t hidden = 0;      // H
+  std::int64_t outcomes = 0;    // V; 0 without next_scores
+  std::int64_t passes = 1;      // K
+  bool viable = false;          // whether it is known
+  at::TensorOptions options;    // of the scores
+  // Of pieces, see ObjectiveBatch.
+  bool ends = true;
+  std::int64_t first = 0, length = 0;
 };
 
 class Objective {

@@ -64,6 +64,10 @@ bool computes(const ArrayProgram& program, const std::vector<std::vector<double>
 struct RecordedStack {
   ArrayProgramPtr reading, update;
   std::int64_t appended = 0;  // the size of their room (array/appended_parts.h)
+  // Of programs for one form of the state: a state of the form that the update makes, and whether
+  // it is the same form.
+  StackStatePtr next = nullptr;
+  bool keeps_form = false;
 };
 
 }  // namespace pushdown

@@ -46,15 +46,15 @@ class ScriptStack : public Stack {
     if (specs_.empty()) drive["hidden"] = hidden;
     for (std::size_t i = 0; i < specs_.size(); ++i) drive[specs_[i].name] = action(i, hidden);
     if (runs_recorded()) {
-      const auto found = recorded_from(static_cast<const ScriptStackState&>(*state));
+      const auto found = recorded_step(static_cast<const ScriptStackState&>(*state));
       if (found.update != nullptr)
-        return with_state_numbers(state, run_recorded(found.update, state, &drive));
+        return with_state_numbers(found.next, run_recorded(found.update, state, &drive));
     }
     return structure_->update(state, drive);
   }
   Tensor reading(const StackStatePtr& state) const override {
     if (runs_recorded()) {
-      const auto found = recorded_from(static_cast<const ScriptStackState&>(*state));
+      const auto found = recorded_step(static_cast<const ScriptStackState&>(*state));
       if (found.reading != nullptr) return run_recorded(found.reading, state, nullptr);
     }
     return structure_->reading(state);
@@ -71,19 +71,19 @@ class ScriptStack : public Stack {
   Tensor state_numbers(const StackStatePtr& state) const override {
     const auto& own = static_cast<const ScriptStackState&>(*state);
     if (!recordable() || recorded_from(own).update == nullptr) return {};
-    std::vector<Tensor> parts;
-    for (const Tensor& tensor : own.value.tensors)
-      parts.push_back(tensor.reshape({own.batch, -1}).to(tensor_options_));
-    return at::cat(parts, 1);
+    return numbers_of(own);
   }
   StackStatePtr with_state_numbers(const StackStatePtr& old, const Tensor& numbers) const override {
     auto state = std::make_shared<ScriptStackState>(static_cast<const ScriptStackState&>(*old));
     std::int64_t first = 0;
     for (Tensor& tensor : state->value.tensors) {
       const auto count = tensor.numel() / state->batch;
-      tensor = numbers.narrow(1, first, count).reshape(tensor.sizes()).to(tensor.scalar_type());
+      auto sizes = tensor.sizes().vec();
+      sizes[0] = numbers.size(0);
+      tensor = numbers.narrow(1, first, count).reshape(sizes).to(tensor.scalar_type());
       first += count;
     }
+    state->batch = numbers.size(0);
     return state;
   }
   Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps,
@@ -121,6 +121,12 @@ class ScriptStack : public Stack {
   }
 
  private:
+  Tensor numbers_of(const ScriptStackState& state) const {
+    std::vector<Tensor> parts;
+    for (const Tensor& tensor : state.value.tensors)
+      parts.push_back(tensor.reshape({state.batch, -1}).to(tensor_options_));
+    return at::cat(parts, 1);
+  }
   // Whether a call for one step runs a recorded program.
   bool runs_recorded() const {
     return RecordedCalls::wanted() && recordable() && tensor_options_.device().is_cpu();
@@ -128,7 +134,7 @@ class ScriptStack : public Stack {
   // drive: the values of the actions; null for a reading, which has none.
   Tensor run_recorded(const ArrayProgramPtr& program, const StackStatePtr& state,
                       const NamedTensors* drive) const {
-    std::vector<Tensor> inputs{state_numbers(state)};
+    std::vector<Tensor> inputs{numbers_of(static_cast<const ScriptStackState&>(*state))};
     const auto action = [&](const std::string& name) {
       inputs.push_back(drive != nullptr ? drive->at(name) : inputs[0]);
     };
@@ -164,6 +170,7 @@ class ScriptStack : public Stack {
     }
     return state;
   }
+  static constexpr std::size_t kMostForms = 1000;  // of the state that are recorded
   std::size_t action_count() const { return std::max<std::size_t>(1, specs_.size()); }
   void add_parameters(StepTrace& trace, std::vector<Traced>& operands) const {
     for (const Tensor& parameter : own_)
@@ -173,16 +180,23 @@ class ScriptStack : public Stack {
   RecordedStack recorded(std::int64_t steps) const {
     return find_or_record(recorded_, steps, [&] { return structure_->record(specs_, steps); });
   }
-  // The programs of any number of steps from a state of this form.
+  // The programs of any number of steps from a state of this form, or none if a step changes it.
   RecordedStack recorded_from(const ScriptStackState& state) const {
-    if (state.value.tensors.empty() || grows_) return {};
+    if (grows_) return {};
+    const RecordedStack found = recorded_step(state);
+    grows_ = grows_ || (found.update != nullptr && !found.keeps_form);
+    return grows_ ? RecordedStack{} : found;
+  }
+  // The programs of one step from a state of this form.
+  RecordedStack recorded_step(const ScriptStackState& state) const {
+    if (state.value.tensors.empty()) return {};
     std::string form = state.value.frame.dump();
     for (const Tensor& tensor : state.value.tensors) form += " " + shape_text(tensor[0]);
+    const std::lock_guard lock(recording_.mutex());
+    if (recorded_from_.size() >= kMostForms && !recorded_from_.contains(form)) return {};
     const RecordedStack found = find_or_record(
         recorded_from_, form, [&] { return structure_->record_from(specs_, state); });
-    // A state that grows has another form at every step.
-    grows_ = grows_ || (found.update == nullptr && recorded_from_.contains(form));
-    return found;
+    return found.next != nullptr ? found : RecordedStack{};
   }
   template <class Key, class Record>
   RecordedStack find_or_record(std::map<Key, RecordedStack>& all, const Key& key,

@@ -86,7 +86,6 @@ class StackRecording {
     const StackStatePtr first = like(kRecordedBatch);
     const RecordedStep made = step(1, kRecordedBatch, first);
     if (refusal_) return *refusal_;
-    if (!same_form(first, made.state)) return RecordedStack{};
     const RecordedStep other = step(1, kOtherBatch, like(kOtherBatch));
     if (!refusal_ && !(made.reading == other.reading && made.update == other.update))
       refusal_ = differs();
@@ -95,7 +94,9 @@ class StackRecording {
     reading.finish();
     update.finish();
     return RecordedStack{std::make_shared<const ArrayProgram>(std::move(reading)),
-                         std::make_shared<const ArrayProgram>(std::move(update))};
+                         std::make_shared<const ArrayProgram>(std::move(update)), 0,
+                         same_frame(made.state, other.state) ? made.state : nullptr,
+                         same_form(first, made.state)};
   }
 
  private:
@@ -112,10 +113,14 @@ class StackRecording {
             of_.definition_->update.position};
   }
 
+  static bool same_frame(const StackStatePtr& a, const StackStatePtr& b) {
+    return static_cast<const ScriptStackState&>(*a).value.frame ==
+           static_cast<const ScriptStackState&>(*b).value.frame;
+  }
   static bool same_form(const StackStatePtr& a, const StackStatePtr& b) {
     const auto &one = static_cast<const ScriptStackState&>(*a).value,
                &other = static_cast<const ScriptStackState&>(*b).value;
-    return one.frame == other.frame && one.tensors.size() == other.tensors.size() &&
+    return same_frame(a, b) && one.tensors.size() == other.tensors.size() &&
            std::equal(one.tensors.begin(), one.tensors.end(), other.tensors.begin(),
                       [](const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes(); });
   }

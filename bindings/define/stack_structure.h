@@ -89,8 +89,7 @@ class StackStructure {
   // hidden vector.
   std::variant<RecordedStack, ArrayRefusal> record(const std::vector<ActionSpec>& actions,
                                                    std::int64_t steps) const;
-  // For any number of steps from a state of the form of `state`. The programs are missing if a step
-  // changes this form.
+  // For one step from a state of the form of `state`.
   std::variant<RecordedStack, ArrayRefusal> record_from(const std::vector<ActionSpec>& actions,
                                                         const ScriptStackState& state) const;
 

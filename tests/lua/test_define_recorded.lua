@@ -51,7 +51,7 @@ test('a recorded cell calls no function either', function()
   test.equal(calls(), 2)
 end)
 
-test('rtrl and uoro call no function of parts that keep their form', function()
+test('rtrl and uoro call no function of stacks and cells', function()
   local stack = {
     name = 'counted_shelf', doc = 'Three cells that fade into each other.',
     actions = { { 'share', 3, activation = 'softmax' }, { 'vector', 2, activation = 'tanh' } },
@@ -64,37 +64,42 @@ test('rtrl and uoro call no function of parts that keep their form', function()
     end,
     reading = function(_, state) return state.cells:logsumexp(2) * state.sum:sigmoid() end,
   }
-  local cell = lstm 'counted_cell'
+  local cell, grown = lstm 'counted_cell', superposition 'counted_grown'
   -- `initial` is called for each length that is new.
-  local counts = { counted(stack, 'update'), counted(stack, 'reading'), counted(cell, 'step') }
+  local counts = { counted(stack, 'update'), counted(stack, 'reading'), counted(cell, 'step'),
+    counted(grown, 'update'), counted(grown, 'reading') }
   local function calls()
     local all = 0
     for _, count in ipairs(counts) do all = all + count() end
     return all
   end
   pd.stack.define(stack)
+  pd.stack.define(grown)
   pd.controller.define(cell)
-  local function learned(learning, kernels, threads)
+  local function learned(learning, kernels, threads, kind)
     local before = pd.session().threads
     pd.session { threads = threads }
     local m = defined.recognizer { controller = { kind = 'counted_cell', hidden = 3 },
-      stack = { kind = 'counted_shelf' }, kernels = kernels }
+      stack = { kind = kind }, kernels = kernels }
     local t = pd.train.trainer { model = m, train = defined.labelled, seed = 1, progress = false,
       learning = learning, objective = 'stepwise' }
-    for _ = 1, 6 do t:step() end
+    -- Every length that is new to a stack that grows is recorded.
+    for _ = 1, 12 do t:step() end
     local once = calls()
     for _ = 1, 3 do t:step() end
     pd.session { threads = before }
     return m, calls() - once
   end
   for _, learning in ipairs { 'rtrl', 'uoro', { kind = 'uoro', truncation = 2, estimate = 'batch' } } do
-    local wanted, called = learned(learning, false, 1)
-    assert(called > 20, called)
-    for threads = 1, 2 do
-      local got
-      got, called = learned(learning, true, threads)
-      same_numbers(got, wanted, 1e-9)
-      test.equal(called, 0)
+    for _, kind in ipairs { 'counted_shelf', 'counted_grown' } do
+      local wanted, called = learned(learning, false, 1, kind)
+      assert(called > 20, called)
+      for threads = 1, 2 do
+        local got
+        got, called = learned(learning, true, threads, kind)
+        same_numbers(got, wanted, 1e-9)
+        test.equal(called, 0)
+      end
     end
   end
 end)

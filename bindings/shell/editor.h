@@ -20,7 +20,7 @@ class Editor {
 
   virtual ~Editor() = default;
   virtual Reading read(const std::string& prompt) = 0;
-  // Keeps an entry, possibly of several lines, for recall in this session and later ones.
+  // Keeps an entry, possibly of several lines, for recall at this prompt and later ones.
   virtual void remember(const std::string& entry) {}
   // Whether a person uses the terminal, so that prompts, colours and a greeting make sense.
   virtual bool interactive() const = 0;

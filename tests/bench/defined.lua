@@ -2,21 +2,7 @@
 -- of one update with Adam. `build/release/pushdown --threads 1 tests/bench/defined.lua`
 local pd = require 'pushdown'
 
-pd.stack.define {
-  name = 'bench_superposition', doc = 'The superposition stack in Lua.',
-  options = { { 'size', 20, 'size of a cell', minimum = 1 } },
-  actions = { { 'action', 3, activation = 'softmax' }, { 'vector', 'size', activation = 'sigmoid' } },
-  initial = function(self, batch) return self:zeros(batch, 1, self.options.size) end,
-  update = function(self, cells, actions)
-    local batch, depth, size = unpack(cells:size())
-    local padded = pd.tensor.cat({ cells, self:zeros(batch, 2, size) }, 2)
-    local above = pd.tensor.cat({ actions.vector:unsqueeze(2), cells }, 2)
-    local weight = actions.action:unsqueeze(3):unsqueeze(4)
-    return weight[{ {}, 1 }] * above + weight[{ {}, 2 }] * padded:slice(2, 2, depth + 2)
-      + weight[{ {}, 3 }] * padded:slice(2, 1, depth + 1)
-  end,
-  reading = function(_, cells) return cells[{ {}, 1 }] end,
-}
+dofile(pd.root .. '/tests/lua/superposition_in_lua.lua')('bench_superposition', 20)
 
 pd.stack.define {
   name = 'bench_whole', doc = 'The same with its full size from the start.',

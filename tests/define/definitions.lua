@@ -1,23 +1,6 @@
 -- Definitions for device_test.cpp.
 local pd = require 'pushdown'
 
--- The superposition stack, whose state grows by a cell in each step.
-pd.stack.define {
-  name = 'growing', doc = 'A stack that grows.',
-  options = { { 'size', 3, 'size of a cell', minimum = 1 } },
-  actions = { { 'action', 3, activation = 'softmax' }, { 'vector', 'size', activation = 'sigmoid' } },
-  initial = function(self, batch) return self:zeros(batch, 1, self.options.size) end,
-  update = function(self, cells, actions)
-    local batch, depth, size = unpack(cells:size())
-    local padded = pd.tensor.cat({ cells, self:zeros(batch, 2, size) }, 2)
-    local above = pd.tensor.cat({ actions.vector:unsqueeze(2), cells }, 2)
-    local weight = actions.action:unsqueeze(3):unsqueeze(4)
-    return weight[{ {}, 1 }] * above + weight[{ {}, 2 }] * padded:slice(2, 2, depth + 2)
-      + weight[{ {}, 3 }] * padded:slice(2, 1, depth + 1)
-  end,
-  reading = function(_, cells) return cells[{ {}, 1 }] end,
-}
-
 -- Cells of a stack of its full size; the reading is their mean, weighted by a softmax over the depth.
 pd.stack.define {
   name = 'whole', doc = 'A stack of its full size.',
@@ -36,6 +19,7 @@ pd.stack.define {
   end,
 }
 
+dofile(pd.root .. '/tests/lua/superposition_in_lua.lua')('growing', 3)
 dofile(pd.root .. '/tests/lua/queue_in_lua.lua')('queue', 2)
 
 -- An LSTM whose gates see the product of two products.

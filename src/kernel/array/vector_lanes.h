@@ -18,7 +18,6 @@ PUSHDOWN_ARRAY_FUNCTION(erf)
 PUSHDOWN_ARRAY_FUNCTION(floor)
 PUSHDOWN_ARRAY_FUNCTION(ceil)
 PUSHDOWN_ARRAY_FUNCTION(rint)
-PUSHDOWN_ARRAY_FUNCTION(fabs)
 #undef PUSHDOWN_ARRAY_FUNCTION
 PUSHDOWN_INLINE float array_pow(float x, float y) { return __builtin_powf(x, y); }
 PUSHDOWN_INLINE double array_pow(double x, double y) { return __builtin_pow(x, y); }

@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
+#include "base/written_list.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
 #include "bindings/modules.h"
@@ -95,6 +96,18 @@ Json contents(const std::string& path) {
   return {{"files", files}, {"bytes", bytes}};
 }
 
+void keep_list(const std::string& path) {
+  check_folder(path, "file.keep_written_list");
+  keep_written_list(path);
+}
+
+void note(const std::string& path) { note_written(path); }
+
+std::vector<std::string> list_of(const std::string& path) {
+  check_folder(path, "file.written_list");
+  return written_list(path);
+}
+
 void remove_folder(const std::string& path) {
   check_folder(path, "file.remove_folder");
   std::error_code error;
@@ -131,6 +144,15 @@ void bind_file(lua_State* L) {
       .def<&contents>("contents",
                       "contents(folder) -> {files=, bytes=}  Returns the number of files in the "
                       "folder and below it, and their total size in bytes.")
+      .def<&keep_list>("keep_written_list",
+                       "keep_written_list(folder)  Keeps a list of the files that this process "
+                       "writes in the folder and below it, in the folder's file .written.")
+      .def<&note>("note_written",
+                  "note_written(path)  Enters a file in these lists that is written in another way, "
+                  "before it is written.")
+      .def<&list_of>("written_list",
+                     "written_list(folder) -> table  Returns the relative paths of the files that "
+                     "are on that list; an empty table if there is none.")
       .def<&remove_folder>("remove_folder",
                            "remove_folder(folder)  Removes the folder and everything in it. "
                            "Symbolic links are removed, not followed.");

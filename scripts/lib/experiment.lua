@@ -412,6 +412,20 @@ local function sizes_of(declaration)
   return json.encode(sizes) .. '\n'
 end
 
+-- Keeps the list of the files that the run writes, also of those that a script makes by io.open.
+local function list_written(folder)
+  pd.file.keep_written_list(folder)
+  local open = io.open
+  function io.open(path, mode)  -- luacheck: ignore 122
+    -- An existing file that is only extended or changed belongs to somebody else.
+    if type(path) == 'string' and type(mode) == 'string' and (mode:find '^w' or mode:find '^a' and
+      not pd.file.kind(path)) then
+      pd.file.note_written(path)
+    end
+    return open(path, mode)
+  end
+end
+
 -- experiment.start(declaration, arguments) -> options, run: reads the command line of a script, and makes and
 -- records its run. declaration: name, doc, options = list
 -- of {name, default, doc, type=, choices=, minimum=, maximum=, may_change=}, quick and smoke = values of smaller
@@ -444,6 +458,7 @@ function M.start(declaration, arguments)
   runs.hold(options.run_folder)
   local before = folder_of_run.check(declaration, (specs_of(declaration)), options, size,
     given.overwrite and options.overwrite == nil)
+  list_written(options.run_folder)
   local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size, shown = {} },
     Run)
   local kept

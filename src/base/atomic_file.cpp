@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "base/stopping.h"
+#include "base/written_list.h"
 
 namespace pushdown {
 namespace {
@@ -105,6 +106,7 @@ void FileWriter::flush() {
 
 void FileWriter::commit() {
   flush();
+  note_written(path_);
   const bool synced = ::fsync(descriptor_) == 0;
   const int error = errno;
   const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
@@ -202,6 +204,7 @@ ProcessLock::ProcessLock(const Path& folder) {
   const Path path = folder / ".lock";
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (descriptor < 0) fail_on("write", path, errno);
+  note_written(path);
   auto held = std::make_shared<Held>(descriptor);
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) fail_on("read", path, errno);

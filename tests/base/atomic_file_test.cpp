@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/stopping.h"
+#include "base/written_list.h"
 #include "support/message.h"
 #include "support/scratch.h"
 
@@ -134,6 +135,39 @@ TEST(ProcessLock, FollowsNoLink) {
   std::filesystem::create_symlink(scratch / "elsewhere", scratch / ".lock");
   EXPECT_NE(message([&] { ProcessLock{scratch.path()}; }).find(".lock"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(scratch / "elsewhere"));
+}
+
+// The list names each file once, before it exists; files elsewhere and links out of the folder are
+// not on it.
+TEST(WrittenList, NamesTheFilesOfAFolder) {
+  const Scratch scratch;
+  const Path run = scratch / "run", list = run / ".written";
+  std::filesystem::create_directories(run / "data");
+  write_file(run / "before", "");
+  keep_written_list(run);
+  EXPECT_TRUE(written_list(run).empty());
+  write_file(run / "one", "1");
+  write_file(run / "data" / "." / "two", "2");
+  write_file(run / "one", "3");
+  write_file(scratch / "elsewhere", "4");
+  std::filesystem::create_directory_symlink(scratch.path(), run / "out");
+  write_file(run / "out" / "five", "5");
+  const LineFile lines(run / "lines", "");
+  EXPECT_EQ(written_list(run), (std::vector<std::string>{"one", "data/two", "lines"}));
+  // The line that a full disk has cut off names nothing; the next one is whole.
+  with_little_space(static_cast<rlim_t>(std::filesystem::file_size(list)) + 3, [&] {
+    EXPECT_NE(message([&] { write_file(run / "six", ""); }).find(".written"), std::string::npos);
+  });
+  EXPECT_FALSE(std::filesystem::exists(run / "six"));
+  write_file(run / "seven", "");
+  EXPECT_EQ(written_list(run), (std::vector<std::string>{"one", "data/two", "lines", "seven"}));
+}
+
+TEST(WrittenList, PathsThatLeadOutAreLeftOut) {
+  const Scratch scratch;
+  write_file(scratch / ".written",
+             "\"a\"\n\"../b\"\n\"/c\"\n\"d/../../e\"\nf\n[]\n\"\"\n\"g/h\"\n\"a\"\n");
+  EXPECT_EQ(written_list(scratch.path()), (std::vector<std::string>{"a", "g/h"}));
 }
 
 }  // namespace

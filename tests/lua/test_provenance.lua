@@ -116,6 +116,7 @@ test('a folder continues only with the options of its run', function()
   has(output, 'size was quick and is full now')
   test.equal(decoded 'runs/look/experiment.json'.size, 'quick')
   files.write(folder .. '/runs/look/left.csv', 'a\n1\n')
+  files.write(folder .. '/runs/look/result.json.123.tmp', 'cut off')
   output, status = run 'small.lua --run-folder runs/look --overwrite'
   assert(status == 0, output)
   local kept = decoded 'runs/look/experiment.json'
@@ -123,7 +124,9 @@ test('a folder continues only with the options of its run', function()
   test.equal(kept.options.hidden, 4)
   test.equal(kept.options.overwrite, nil)
   test.equal(#decoded 'runs/look/provenance.json'.starts, 1)
-  assert(not files.exists(folder .. '/runs/look/left.csv'))
+  -- A file that the run did not write belongs to somebody else.
+  test.equal(files.read(folder .. '/runs/look/left.csv'), 'a\n1\n')
+  assert(not files.exists(folder .. '/runs/look/result.json.123.tmp'))
   -- Options that may change do change, and the record shows what ran.
   output, status = run 'small.lua --run-folder runs/look --epochs 3'
   assert(status ~= 0 or decoded 'runs/look/experiment.json'.options.epochs == 3, output)
@@ -146,16 +149,49 @@ test('a script that cannot resume refuses the folder of its run', function()
   assert(status == 0, output)
 end)
 
-test('--overwrite leaves the folders of other runs', function()
+test('--overwrite removes what the run has written, and nothing else', function()
   files.make_folder(folder .. '/runs/look/grid/point/restart-1')
   files.write(folder .. '/runs/look/grid/point/restart-1/run.lock', '')
   files.write(folder .. '/runs/look/grid/point/restart-1/result.json', '{}')
-  files.make_folder(folder .. '/runs/look/part')
-  files.write(folder .. '/runs/look/part/x.csv', '')
-  local output, status = run 'small.lua --run-folder runs/look --hidden 3 --overwrite'
+  -- What the run itself has written goes: an own file in a folder of its own, not that beside it.
+  files.write(folder .. '/writes.lua', (script:gsub("name = 'small'", "name = 'writes'")) .. [[
+local files = require 'pushdown.files'
+for _, part in ipairs { 'part', 'both', 'away' } do
+  files.make_folder(run:path(part))
+  files.write(run:path(part .. '/own.csv'), 'own')
+end
+for _, name in ipairs { 'counted', 'notes' } do
+  local file = io.open(run:path(name), 'a')
+  file:write('x')
+  file:close()
+end
+]])
+  local place = folder .. '/runs/writes'
+  files.make_folder(place)
+  files.write(place .. '/notes', 'mine')
+  local output, status = run 'writes.lua --run-folder runs/writes'
+  assert(status == 0, output)
+  files.write(place .. '/both/notes.txt', 'mine')
+  -- A folder that was replaced by a link leads to files of somebody else.
+  os.rename(place .. '/away', folder .. '/elsewhere')
+  assert(os.execute(("ln -s '%s/elsewhere' '%s/away'"):format(folder, place)) == 0)
+  local list = files.read(place .. '/.written')
+  files.write(place .. '/.written', list .. '"../../outside.txt"\n"/etc/hostname"\nno text\n')
+  files.write(folder .. '/outside.txt', 'mine')
+  files.write(folder .. '/runs/writes/none.lua', 'mine')
+  output, status = run 'small.lua --run-folder runs/writes --overwrite'
+  assert(status == 0, output)
+  assert(not pd.file.kind(place .. '/counted'))
+  test.equal(files.read(place .. '/notes'), 'minex')
+  assert(not pd.file.kind(place .. '/part'))
+  assert(not pd.file.kind(place .. '/both/own.csv'))
+  test.equal(files.read(place .. '/both/notes.txt'), 'mine')
+  test.equal(files.read(folder .. '/elsewhere/own.csv'), 'own')
+  test.equal(files.read(folder .. '/outside.txt'), 'mine')
+  test.equal(files.read(place .. '/none.lua'), 'mine')
+  output, status = run 'small.lua --run-folder runs/look --hidden 3 --overwrite'
   assert(status == 0, output)
   assert(files.exists(folder .. '/runs/look/grid/point/restart-1/result.json'))
-  assert(not pd.file.kind(folder .. '/runs/look/part'))
   -- A folder that belongs to no run is not emptied.
   files.make_folder(folder .. '/mine')
   files.write(folder .. '/mine/notes.txt', 'mine')

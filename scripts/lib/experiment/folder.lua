@@ -41,29 +41,53 @@ function M.differences(kept, specs, options, size)
   return list
 end
 
--- Removes the contents of the folder except the lock, the log of the process, and the folders of other runs.
+-- Files that every run writes. Of a run of a version that kept no list, only these are removed.
+local always = { 'result.json', 'provenance.json', 'experiment.json' }
+
+-- Removes the files that the run has written, and the folders that are empty then. The files of others, the lock, the
+-- log of the process and the folders of other runs stay.
 function M.clear(folder)
-  local function clear(place, top)
-    local left = false
-    for _, name in ipairs(pd.file.list(place)) do
-      local path = place .. '/' .. name
-      if pd.file.kind(path) == 'folder' then
-        if files.exists(path .. '/run.lock') or clear(path) then
-          left = true
-        else
-          pd.file.remove_folder(path)
-        end
-      elseif not top or name ~= 'run.lock' and name ~= 'output.log' then
-        assert(os.remove(path))
+  local top, own, places = pd.file.real_path(folder), {}, {}
+  local last = top .. '/experiment.json'
+  -- The folder of a file, if it is still where it was: below the run's folder, not behind a link, and of no other run.
+  local function place_of(path)
+    local place = path:match '^(.*)/[^/]*$'
+    local at = top
+    for part in (place or ''):gmatch '[^/]+' do
+      at = at .. '/' .. part
+      if pd.file.kind(at) ~= 'folder' or files.exists(at .. '/run.lock') then return nil end
+      if not places[at] then
+        places[at] = true
+        places[#places + 1] = at
       end
     end
-    return left
+    return at
   end
-  clear(folder, true)
+  local function add(path)
+    local place, name = place_of(path), path:match '[^/]*$'
+    if not place or place == top and (name == 'run.lock' or name == 'output.log') then return end
+    own[place] = own[place] or {}
+    own[place][name] = true
+  end
+  for _, path in ipairs(always) do add(path) end
+  for _, path in ipairs(pd.file.written_list(folder)) do add(path) end
+  for place, names in pairs(own) do
+    for _, name in ipairs(pd.file.list(place)) do
+      -- A killed process leaves NAME.PROCESS.tmp.
+      local written = names[name] or names[name:match '^(.*)%.%d+%.tmp$']
+      if written and place .. '/' .. name ~= last then assert(os.remove(place .. '/' .. name)) end
+    end
+  end
+  table.sort(places, function(a, b) return #a > #b end)
+  for _, place in ipairs(places) do
+    if #pd.file.list(place) == 0 then assert(os.remove(place)) end
+  end
+  -- With these two, a call that was killed before can be made again.
+  for _, path in ipairs { last, top .. '/.written' } do assert(os.remove(path) or not pd.file.kind(path)) end
 end
 
 -- M.check(declaration, specs, options, size, overwrite) -> the old contents of experiment.json, or nil. Raises an error
--- if the options differ; with `overwrite` it removes the run in the folder instead.
+-- if the options differ; with `overwrite` it removes the files of the run in the folder instead.
 function M.check(declaration, specs, options, size, overwrite)
   local folder = options.run_folder
   if overwrite then

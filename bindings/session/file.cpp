@@ -147,9 +147,10 @@ void bind_file(lua_State* L) {
       .def<&keep_list>("keep_written_list",
                        "keep_written_list(folder)  Keeps a list of the files that this process "
                        "writes in the folder and below it, in the folder's file .written.")
-      .def<&note>("note_written",
-                  "note_written(path)  Enters a file in these lists that is written in another way, "
-                  "before it is written.")
+      .def<&note>(
+          "note_written",
+          "note_written(path)  Enters a file in these lists that is written in another way, "
+          "before it is written.")
       .def<&list_of>("written_list",
                      "written_list(folder) -> table  Returns the relative paths of the files that "
                      "are on that list; an empty table if there is none.")

@@ -71,8 +71,9 @@ class ScriptController : public Controller {
     return state_of(call, 1, definition_->initial, batch);
   }
 
-  std::pair<Tensor, ControllerState> step(const Tensor& input,
-                                          const ControllerState& state) const override {
+  // It is one layer, so there are no masks.
+  std::pair<Tensor, ControllerState> step(const Tensor& input, const ControllerState& state,
+                                          const std::vector<Tensor>&) const override {
     if (RecordedCalls::wanted() && options_.device().is_cpu())
       if (const auto cell = recorded()) return recorded_step(*cell, input, state);
     return called_step(input, state);
@@ -96,7 +97,8 @@ class ScriptController : public Controller {
   }
 
   bool recordable() const override { return !recording_.refused() && recorded() != nullptr; }
-  std::pair<Traced, TracedState> trace(const Traced& x, const TracedState& old) const override {
+  std::pair<Traced, TracedState> trace(const Traced& x, const TracedState& old,
+                                       const std::vector<Traced>&) const override {
     const auto cell = recorded();
     std::vector<ArrayInput> inputs{x};
     inputs.insert(inputs.end(), old.begin(), old.end());

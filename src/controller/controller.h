@@ -26,16 +26,22 @@ class Controller {
   virtual ~Controller() = default;
 
   virtual std::int64_t hidden_size() const = 0;
+  // Returns the number of layers, each of which reads the hidden vector of the one below.
+  virtual std::int64_t layers() const { return 1; }
   // Returns the state before any symbol: all zero, unless the cell defines another.
   virtual ControllerState initial(std::int64_t batch) const = 0;
-  // input : B x I -> hidden : B x H and the next state, which contains the hidden vector.
-  virtual std::pair<Tensor, ControllerState> step(const Tensor& input,
-                                                  const ControllerState& state) const = 0;
+  // input : B x I -> hidden : B x H and the next state, which contains the hidden vector. `masks`,
+  // B x H each: factors of what the upper layers read (dropout); empty, or one for each of them.
+  virtual std::pair<Tensor, ControllerState> step(const Tensor& input, const ControllerState& state,
+                                                  const std::vector<Tensor>& masks) const = 0;
+  std::pair<Tensor, ControllerState> step(const Tensor& input, const ControllerState& state) const {
+    return step(input, state, {});
+  }
   // Returns whether its step can be part of a recorded program.
   virtual bool recordable() const { return true; }
   // Records the same step.
-  virtual std::pair<Traced, TracedState> trace(const Traced& input,
-                                               const TracedState& state) const = 0;
+  virtual std::pair<Traced, TracedState> trace(const Traced& input, const TracedState& state,
+                                               const std::vector<Traced>& masks) const = 0;
 
   // Returns the controller as a network without a stack whose input is one-hot, with K = 1, if it
   // is of higher order and has one layer.

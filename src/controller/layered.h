@@ -83,26 +83,31 @@ class Layered : public Controller {
   }
 
   std::int64_t hidden_size() const override { return hidden_; }
+  std::int64_t layers() const override { return static_cast<std::int64_t>(layers_.size()); }
   ControllerState initial(std::int64_t batch) const override {
     return ControllerState(layers_.size() * Layer::kStates,
                            at::zeros({batch, hidden_}, tensor_options_));
   }
-  std::pair<Tensor, ControllerState> step(const Tensor& input,
-                                          const ControllerState& state) const override {
-    return step_of(input, state);
+  std::pair<Tensor, ControllerState> step(const Tensor& input, const ControllerState& state,
+                                          const std::vector<Tensor>& masks) const override {
+    return step_of(input, state, masks);
   }
-  std::pair<Traced, TracedState> trace(const Traced& input,
-                                       const TracedState& state) const override {
-    return step_of(input, state);
+  std::pair<Traced, TracedState> trace(const Traced& input, const TracedState& state,
+                                       const std::vector<Traced>& masks) const override {
+    return step_of(input, state, masks);
   }
-  const std::vector<Layer>& layers() const { return layers_; }
+
+ protected:
+  const Layer& first_layer() const { return layers_.front(); }
 
  private:
   template <class V>
-  std::pair<V, std::vector<V>> step_of(const V& input, const std::vector<V>& state) const {
+  std::pair<V, std::vector<V>> step_of(const V& input, const std::vector<V>& state,
+                                       const std::vector<V>& masks) const {
     std::vector<V> next;
     V x = input;
     for (std::size_t k = 0; k < layers_.size(); ++k) {
+      if (k > 0 && !masks.empty()) x = x * masks[k - 1];
       const std::vector<V> layer = layers_[k].step(x, &state[k * Layer::kStates]);
       x = layer.front();
       next.insert(next.end(), layer.begin(), layer.end());

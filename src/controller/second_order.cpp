@@ -43,8 +43,8 @@ class SecondOrder : public Layered<SecondOrderLayer> {
     return ControllerState(state.size(), first);
   }
   std::optional<HigherOrderNetwork> higher_order() const override {
-    if (layers().size() > 1) return std::nullopt;
-    const auto& [activation, weight, bias] = layers().front();
+    if (layers() > 1) return std::nullopt;
+    const auto& [activation, weight, bias] = first_layer();
     HigherOrderShape shape;
     shape.states = hidden_size();
     shape.inputs = weight.size(2);

@@ -1,5 +1,6 @@
 #include "model/recurrent_network.h"
 
+#include "base/check.h"
 #include "model/stack_rnn.h"
 
 namespace pushdown {
@@ -8,9 +9,9 @@ namespace {
 struct RecurrentState : NetworkState {
   StackRnnState rnn;
   // Either `hidden`, h_t, or `symbol` is set: the symbol w_t that was given and not yet read.
-  Tensor hidden;         // B x H
-  Tensor symbol;         // B x 1
-  bool refined = false;  // `hidden` is that of a further pass
+  Tensor hidden;        // B x H
+  Tensor symbol;        // B x 1
+  bool answer = false;  // `hidden` is only an answer: that of a further pass, or with a mask
 
   NetworkStatePtr detached() const override {
     auto copy = std::make_shared<RecurrentState>(*this);
@@ -25,8 +26,7 @@ struct RecurrentState : NetworkState {
   NetworkStatePtr with_tensors(const std::vector<Tensor>& given) const override {
     auto copy = std::make_shared<RecurrentState>(*this);
     copy->rnn = rnn.with_tensors(given);
-    // The hidden vector of a further pass is only an answer; the recurrence does not use it.
-    if (hidden.defined() && rnn.hidden.defined() && !refined) copy->hidden = copy->rnn.hidden;
+    if (hidden.defined() && rnn.hidden.defined() && !answer) copy->hidden = copy->rnn.hidden;
     return copy;
   }
 };
@@ -36,6 +36,10 @@ Recurrence recurrence_of(const Json& options) {
   recurrence.coupled_state = options["coupling"] == "state";
   recurrence.noise = options["noise"];
   recurrence.noise_mean = options["noise_mean"];
+  recurrence.dropout = options["dropout"];
+  check(recurrence.dropout < 1, "model.recurrent", "option 'dropout' must be below 1, got {}",
+        recurrence.dropout);
+  recurrence.embedded = options["embedding"] != 0;
   if (options["carry_forward"] == "soft") recurrence.carry = CarryForward::soft;
   if (options["carry_forward"] == "counter") recurrence.carry = CarryForward::counter;
   recurrence.learned_start = options["initial_state"] == "learned";
@@ -153,6 +157,7 @@ class RecurrentNetwork : public Network {
     Tensor hiddens;
     std::tie(hiddens, next->rnn) = rnn_.read(inputs_of(old.symbol), old.rnn, noise);
     next->hidden = hiddens.select(1, 0);
+    next->answer = masked(noise);
     return {next->hidden, next};
   }
 
@@ -169,7 +174,7 @@ class RecurrentNetwork : public Network {
     if (words.size(1) == 0)
       return {at::empty({words.size(0), 0, hidden_size()}, options()), {}, from};
     auto next = std::make_shared<RecurrentState>();
-    next->refined = refinement.passes > 1;
+    next->answer = refinement.passes > 1 || masked(noise);
     Passes result;
     std::tie(result.hiddens, next->rnn) =
         read_from(static_cast<const RecurrentState&>(*from).rnn, words, noise, refinement);
@@ -187,6 +192,9 @@ class RecurrentNetwork : public Network {
       if (auto read = rnn_.read_recorded(inputs, one_hot_ids(words), state, noise, refinement))
         return std::move(*read);
     return rnn_.read(inputs, state, noise, refinement);
+  }
+  bool masked(const Random* noise) const {
+    return noise != nullptr && rnn_.recurrence().dropout != 0;
   }
   // Returns whether recorded programs can take symbols directly.
   bool reads_symbols() const { return kernels_ && !embedding_.defined(); }
@@ -232,6 +240,10 @@ NetworkKind recurrent_network() {
           "standard deviation of the Gaussian noise that training adds to the old hidden vector",
           0),
       number_option("noise_mean", 0.0, "mean of this noise"),
+      number_option("dropout", 0.0,
+                    "probability with which training sets to 0 the numbers of embeddings, of what "
+                    "upper layers read, and of the hidden vectors as outputs",
+                    0),
       text_option("carry_forward", "none",
                   "keep the state while the stack does nothing: weighted by no_op (soft), or from "
                   "the second no_op in a row on (counter)",

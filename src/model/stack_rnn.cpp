@@ -23,12 +23,19 @@ std::size_t place_of(const Vector& hidden, const std::vector<Vector>& state) {
 }
 
 std::pair<Tensor, ControllerState> advanced(const Controller& controller, const Tensor& input,
-                                            const ControllerState& state) {
-  return controller.step(input, state);
+                                            const ControllerState& state,
+                                            const std::vector<Tensor>& masks) {
+  return controller.step(input, state, masks);
 }
 std::pair<Traced, TracedState> advanced(const Controller& controller, const Traced& input,
-                                        const TracedState& state) {
-  return controller.trace(input, state);
+                                        const TracedState& state,
+                                        const std::vector<Traced>& masks) {
+  return controller.trace(input, state, masks);
+}
+
+// drawn : T x B x R, or undefined
+Traced sequence_of(StepTrace& trace, const Tensor& drawn) {
+  return drawn.defined() ? trace.sequence(drawn.transpose(0, 1).contiguous()) : Traced();
 }
 
 }  // namespace
@@ -96,11 +103,9 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   StepTrace trace;
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
                                        : trace.sequence(inputs);
-  const Tensor drawn = draw_noise(batch, steps, noise);
-  const Traced disturbance =
-      drawn.defined() ? trace.sequence(drawn.transpose(0, 1).contiguous()) : Traced();
   const Recorded recorded =
-      record(trace, input, disturbance, memory, beginning(batch), batch, steps, refinement);
+      record(trace, input, sequence_of(trace, draw_noise(batch, steps, noise)), memory,
+             beginning(batch), batch, steps, refinement);
   const Tensor hiddens =
       engine->run(trace.finish(recorded.output), batch, steps, window, buffers_, nullptr, lengths);
   if (!hiddens.defined()) return {};
@@ -134,19 +139,19 @@ StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, R
                                        const Refinement& refinement) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   if (steps < 1 || !memory.records(steps) || !controller_->recordable()) return {};
-  const bool noisy = noise != nullptr && recurrence_.noisy();
+  const bool random = noise != nullptr && recurrence_.random();
   PlannedRun run;
   run.plan = plans_->find(
       {batch, steps, refinement.passes, refinement.carry_first, noise != nullptr}, [&] {
         const at::AutoGradMode with_gradient(true);
         StepTrace trace(true);
         const Traced input = trace.symbols(input_);
-        const Traced disturbance = noisy ? trace.supplied(hidden_size()) : Traced();
+        const Traced drawn = random ? trace.supplied(drawn_size()) : Traced();
         const Recorded recorded =
-            record(trace, input, disturbance, memory, beginning(batch), batch, steps, refinement);
+            record(trace, input, drawn, memory, beginning(batch), batch, steps, refinement);
         return StepPlan::make(trace.finish(recorded.output), parameters());
       });
-  if (run.plan != nullptr && noisy)
+  if (run.plan != nullptr && random)
     run.supplied.push_back(draw_noise(batch, steps, noise).transpose(0, 1));
   return run;
 }
@@ -162,12 +167,13 @@ template <class Vector>
 StackRnn::PassesOf<Vector> StackRnn::passes(const Symbol<Vector>& symbol,
                                             const std::vector<Vector>& state,
                                             const Refinement& refinement) const {
-  Vector x = symbol.input, pull;
+  const Drawn<Vector> drawn = drawn_parts(symbol.drawn);
+  Vector x = drawn.input_mask.defined() ? symbol.input * drawn.input_mask : symbol.input, pull;
   if (symbol.reading.defined()) {
     if (recurrence_.coupled_state)
       pull = pushdown::linear(symbol.reading, coupling_weight_);
     else
-      x = joined(std::vector<Vector>{symbol.input, symbol.reading});
+      x = joined(std::vector<Vector>{x, symbol.reading});
   }
   PassesOf<Vector> made;
   std::vector<Vector> last = state;
@@ -176,27 +182,28 @@ StackRnn::PassesOf<Vector> StackRnn::passes(const Symbol<Vector>& symbol,
     stop();
     std::vector<Vector> old = last;
     if (pull.defined()) old[0] = old[0] + pull;
-    if (pass == 0 && symbol.disturbance.defined()) old[0] = old[0] + symbol.disturbance;
-    auto [hidden, next] = advanced(*controller_, x, old);
+    if (pass == 0 && drawn.disturbance.defined()) old[0] = old[0] + drawn.disturbance;
+    auto [hidden, next] = advanced(*controller_, x, old, drawn.layer_masks);
     if (symbol.kept.defined()) {
       const auto place = place_of(hidden, next);
       for (std::size_t i = 0; i < old.size(); ++i) next[i] = mix(symbol.kept, old[i], next[i]);
       hidden = next.at(place);
     }
     made.hiddens.push_back(hidden);
+    made.outputs.push_back(drawn.output_mask.defined() ? hidden * drawn.output_mask : hidden);
     last = next;
     if (pass == 0 || !refinement.carry_first) made.state = last;
   }
   return made;
 }
 
-StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input,
-                                    const Traced& disturbance, const Stack& memory,
-                                    const Beginning& beginning, std::int64_t batch,
-                                    std::int64_t steps, const Refinement& refinement) const {
+StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input, const Traced& drawn,
+                                    const Stack& memory, const Beginning& beginning,
+                                    std::int64_t batch, std::int64_t steps,
+                                    const Refinement& refinement) const {
   TracedState states;
   for (const Tensor& own : beginning.controller) states.push_back(trace.state(own));
-  Symbol<Traced> symbol{input, {}, disturbance, {}};
+  Symbol<Traced> symbol{input, {}, drawn, {}};
   if (memory.reading_size() > 0)
     symbol.reading = memory.record_reading(trace, batch, steps, beginning.stack);
   Recorded recorded;
@@ -212,7 +219,7 @@ StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input,
   recorded.made = passes(symbol, states, refinement);
   const PassesOf<Traced>& made = recorded.made;
   for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], made.state[i]);
-  recorded.output = made.hiddens.size() == 1 ? made.hiddens[0] : joined(made.hiddens);  // B x KH
+  recorded.output = made.outputs.size() == 1 ? made.outputs[0] : joined(made.outputs);  // B x KH
   trace.begin_aftermath();
   if (memory.reading_size() > 0) {
     const TracedNoOp no_op = memory.record(trace, made.hiddens[0], symbol.reading, steps);
@@ -242,23 +249,53 @@ StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length) const {
   return state;
 }
 
+std::int64_t StackRnn::drawn_size() const {
+  const std::int64_t masks = recurrence_.dropout == 0 ? 0 : controller_->layers();
+  return ((recurrence_.noisy() ? 1 : 0) + masks) * hidden_size() +
+         (masks > 0 && recurrence_.embedded ? input_ : 0);
+}
+
 Tensor StackRnn::draw_noise(std::int64_t batch, std::int64_t steps, Random* noise) const {
-  if (noise == nullptr || !recurrence_.noisy()) return {};
-  const Tensor drawn = at::empty({steps, batch, hidden_size()}, at::kDouble);
-  auto* values = drawn.data_ptr<double>();
-  for (std::int64_t i = 0; i < drawn.numel(); ++i)
-    values[i] = recurrence_.noise_mean + recurrence_.noise * noise->normal();
+  if (noise == nullptr || !recurrence_.random()) return {};
+  const Tensor drawn = at::empty({steps, batch, drawn_size()}, at::kDouble);
+  const std::int64_t normal = recurrence_.noisy() ? hidden_size() : 0;
+  const double rate = recurrence_.dropout, kept = 1 / (1 - rate);
+  auto* value = drawn.data_ptr<double>();
+  for (std::int64_t row = 0; row < steps * batch; ++row) {
+    for (std::int64_t i = 0; i < normal; ++i)
+      *value++ = recurrence_.noise_mean + recurrence_.noise * noise->normal();
+    for (std::int64_t i = normal; i < drawn.size(2); ++i)
+      *value++ = noise->uniform() < rate ? 0 : kept;
+  }
   return drawn.to(tensor_options_);
 }
 
-StackRnnState StackRnn::step(const Tensor& input, const Tensor& disturbance, const Stack& memory,
+template <class Vector>
+StackRnn::Drawn<Vector> StackRnn::drawn_parts(const Vector& numbers) const {
+  Drawn<Vector> parts;
+  if (!numbers.defined()) return parts;
+  std::int64_t place = 0;
+  const auto next = [&](std::int64_t size) {
+    place += size;
+    return numbers.narrow(1, place - size, size);
+  };
+  if (recurrence_.noisy()) parts.disturbance = next(hidden_size());
+  if (recurrence_.dropout == 0) return parts;
+  if (recurrence_.embedded) parts.input_mask = next(input_);
+  for (std::int64_t k = 1; k < controller_->layers(); ++k)
+    parts.layer_masks.push_back(next(hidden_size()));
+  parts.output_mask = next(hidden_size());
+  return parts;
+}
+
+StackRnnState StackRnn::step(const Tensor& input, const Tensor& drawn, const Stack& memory,
                              const StackRnnState& state, const Refinement& refinement,
-                             std::vector<Tensor>& hiddens) const {
+                             std::vector<Tensor>& outputs) const {
   StackRnnState next = state;
   // A stack step is delayed until the next input, because the reading after the last input may
   // never be needed.
   if (state.hidden.defined()) next.stack = memory.update(state.stack, state.hidden);
-  Symbol<Tensor> symbol{input, {}, disturbance, {}};
+  Symbol<Tensor> symbol{input, {}, drawn, {}};
   if (memory.reading_size() > 0) symbol.reading = memory.reading(next.stack);
   // Before the first step there is no action.
   if (recurrence_.carry != CarryForward::none && state.hidden.defined()) {
@@ -272,7 +309,7 @@ StackRnnState StackRnn::step(const Tensor& input, const Tensor& disturbance, con
   // The first pass drives the memory. Without a memory only the state matters.
   const bool first = memory.reading_size() > 0 || refinement.carry_first;
   next.hidden = first ? made.hiddens.front() : made.hiddens.back();
-  hiddens.insert(hiddens.end(), made.hiddens.begin(), made.hiddens.end());
+  outputs.insert(outputs.end(), made.outputs.begin(), made.outputs.end());
   return next;
 }
 
@@ -325,15 +362,19 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   }
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
                                        : trace.sequence(inputs);
-  const Tensor drawn = draw_noise(batch, steps, noise);
-  const Traced disturbance =
-      drawn.defined() ? trace.sequence(drawn.transpose(0, 1).contiguous()) : Traced();
   const Recorded recorded =
-      record(trace, input, disturbance, memory, from, batch, steps, refinement);
+      record(trace, input, sequence_of(trace, draw_noise(batch, steps, noise)), memory, from, batch,
+             steps, refinement);
   const PassesOf<Traced>& made = recorded.made;
-  std::vector<Traced> outputs = made.hiddens;
+  // The hidden vector that drives the next move, if it is not part of the controller's state.
+  const Traced& driving =
+      has_stack || refinement.carry_first ? made.hiddens.front() : made.hiddens.back();
+  const auto carried = place_of(driving, made.state);
+  const bool apart = carried == made.state.size();
+  std::vector<Traced> outputs = made.outputs;
   outputs.insert(outputs.end(), made.state.begin(), made.state.end());
   if (recorded.resting.defined()) outputs.push_back(recorded.resting);
+  if (apart) outputs.push_back(driving);
   // The state before the last update, which is delayed.
   if (as_vector) outputs.push_back(trace.kept_memory().front());
   Tensor left;
@@ -350,12 +391,8 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   };
   for (Tensor& own : next.controller) own = taken(own.size(1));
   if (recorded.resting.defined()) next.resting = taken(1).detach();
+  next.hidden = apart ? taken(hidden_size()) : next.controller[carried];
   if (as_vector) next.stack = memory.with_state_numbers(before, taken(last.size(1) - place));
-  const auto driving = has_stack || refinement.carry_first ? 0 : passes_of - 1;
-  const auto carried = place_of(made.hiddens[static_cast<std::size_t>(driving)], made.state);
-  next.hidden = carried < next.controller.size()
-                    ? next.controller[carried]
-                    : last.narrow(1, driving * hidden_size(), hidden_size());
   if (has_memory) next.stack = memory.after_held(before, left, held.count + steps - 1);
   return std::pair{all.narrow(2, 0, passes_of * hidden_size())
                        .reshape({batch, steps * passes_of, hidden_size()}),

@@ -20,6 +20,12 @@
 // The equation has one hidden vector. A cell with a larger state (LSTM) keeps all of it, and so do
 // all layers. As printed, z^, not z, is kept: the reading still changes the state.
 //
+// Dropout (Srivastava et al. 2014), in training passes alone, multiplies by a mask m, whose numbers
+// are 0 with probability p and 1 / (1 - p) otherwise: x_t, if it is an embedding; the hidden vector
+// of each layer before the next one reads it; and h_t as the network's output. The recurrence and
+// the stack get the vectors without masks. All passes over x_t have the same masks, which are drawn
+// after e.
+//
 // The controller starts from its own initial state (0 for most cells) or, with `learned_start`,
 // from trained vectors that are shared by all sequences and initially drawn from U(-0.1, 0.1)
 // (Grefenstette et al. 2015, section 3.4): one for each tensor of its state. The first symbol is
@@ -50,8 +56,11 @@ struct Recurrence {
   double noise = 0, noise_mean = 0;  // deviation and mean of e
   CarryForward carry = CarryForward::none;
   bool learned_start = false;
+  double dropout = 0;     // p
+  bool embedded = false;  // whether x_t has a mask
 
   bool noisy() const { return noise != 0 || noise_mean != 0; }
+  bool random() const { return noisy() || dropout != 0; }
 };
 
 // The state of the network within a batch of sequences.
@@ -91,10 +100,10 @@ class StackRnn {
   bool bare() const {
     return stack_->reading_size() == 0 && stack_->parameters().empty() &&
            !recurrence_.coupled_state && recurrence_.carry == CarryForward::none &&
-           initial_.empty() && !recurrence_.noisy();
+           initial_.empty() && !recurrence_.random();
   }
   // Returns whether training passes differ from evaluations.
-  bool differs_in_training() const { return evaluated_ != stack_ || recurrence_.noisy(); }
+  bool differs_in_training() const { return evaluated_ != stack_ || recurrence_.random(); }
   // controller.*, stack.*, coupling.weight, initial.0 onwards
   ParameterList parameters() const;
 
@@ -146,14 +155,15 @@ class StackRnn {
   // Returns Stack::strengths for the steps of reading the inputs in an evaluation.
   NamedTensors strengths(const Tensor& inputs) const;
 
-  // Returns the noise that the next `steps` steps of a training pass add to the old hidden vector:
-  // n x B x H, undefined without noise.
+  // Returns the random numbers of the next `steps` steps of a training pass, n x B x R: the noise
+  // that is added to the old hidden vector, H, and the masks of dropout, for x_t, I, and each
+  // layer, H. Undefined if there are none.
   Tensor draw_noise(std::int64_t batch, std::int64_t steps, Random* noise) const;
-  // Makes one step as a pure function. input : B x I; disturbance : B x H or undefined; `memory` is
-  // the stack or its evaluated form. Adds the hidden vector of each pass to `hiddens`.
-  StackRnnState step(const Tensor& input, const Tensor& disturbance, const Stack& memory,
+  // Makes one step as a pure function. input : B x I; drawn : B x R or undefined, see draw_noise();
+  // `memory` is the stack or its evaluated form. Adds the output of each pass to `outputs`.
+  StackRnnState step(const Tensor& input, const Tensor& drawn, const Stack& memory,
                      const StackRnnState& state, const Refinement& refinement,
-                     std::vector<Tensor>& hiddens) const;
+                     std::vector<Tensor>& outputs) const;
 
  private:
   // The computation between one move of the memory and the next, written once for tensors and for
@@ -161,13 +171,23 @@ class StackRnn {
   template <class Vector>
   struct Symbol {
     Vector input;
-    Vector reading, disturbance, kept;  // undefined if absent
+    Vector reading, drawn, kept;  // undefined if absent
   };
   template <class Vector>
   struct PassesOf {
     std::vector<Vector> hiddens;  // one for each pass
+    std::vector<Vector> outputs;  // the same with masks
     std::vector<Vector> state;    // the controller's state from which the next symbol continues
   };
+  // The random numbers of a step by their use, in the order of draw_noise().
+  template <class Vector>
+  struct Drawn {
+    Vector disturbance, input_mask, output_mask;  // undefined if absent
+    std::vector<Vector> layer_masks;
+  };
+  std::int64_t drawn_size() const;  // R
+  template <class Vector>
+  Drawn<Vector> drawn_parts(const Vector& numbers) const;
   template <class Vector>
   PassesOf<Vector> passes(const Symbol<Vector>& symbol, const std::vector<Vector>& state,
                           const Refinement& refinement) const;
@@ -185,12 +205,12 @@ class StackRnn {
   Beginning beginning(std::int64_t batch) const;
   struct Recorded {
     PassesOf<Traced> made;
-    Traced output;   // the hidden vectors of the passes : KH
+    Traced output;   // the outputs of the passes : KH
     Traced resting;  // c after the step; undefined without a counter
   };
-  Recorded record(StepTrace& trace, const Traced& input, const Traced& disturbance,
-                  const Stack& memory, const Beginning& beginning, std::int64_t batch,
-                  std::int64_t steps, const Refinement& refinement) const;
+  Recorded record(StepTrace& trace, const Traced& input, const Traced& drawn, const Stack& memory,
+                  const Beginning& beginning, std::int64_t batch, std::int64_t steps,
+                  const Refinement& refinement) const;
   // For words : B x n; the plan is null if there is none.
   struct PlannedRun {
     StepPlanPtr plan;

@@ -77,6 +77,7 @@ inline std::vector<RecordedCase> recorded_cases() {
         all.push_back({controller, still, {true, noise, 0.1, carry}});
         all.push_back({controller, shifted[1], {false, noise, 0, carry}});
         all.push_back({controller, {{"kind", "baby_ntm"}}, {true, noise, 0, carry}});
+        all.push_back({controller, still, {false, noise, 0, carry, false, 0.4, true}});
       }
   return all;
 }

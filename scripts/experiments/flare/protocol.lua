@@ -43,6 +43,7 @@ M.options = {
   { 'recurrent_layers', 5, 'their layers', minimum = 1 },
   { 'embedding', true, 'whether they read trained vectors of the hidden size, and not one-hot vectors' },
   { 'initial_state', 'learned', 'of their controllers', choices = { 'learned', 'zero' } },
+  { 'dropout', 0.1, 'probability with which training sets a number between layers to 0', type = 'number', minimum = 0 },
   { 'cell', 8, 'size of the vectors in a stack', minimum = 1 },
   { 'states', 2, 'states of the nondeterministic stacks', minimum = 1 },
   { 'symbols', 3, 'symbols of the nondeterministic stacks', minimum = 1 },
@@ -109,7 +110,7 @@ end
 local function network(options, alphabet, hidden)
   local own = setmetatable({ hidden = hidden }, { __index = options })
   local given = { alphabet = alphabet, next_symbol = options.loss == 'recognition+lm', seed = options.seed,
-    feedforward = 4 * options.width }
+    dropout = options.dropout, feedforward = 4 * options.width }
   if M.models[options.model].architecture ~= 'transformer' then
     given.embedding, given.initial_state = options.embedding and hidden or 0, options.initial_state
   end

@@ -412,10 +412,11 @@ local function sizes_of(declaration)
   return json.encode(sizes) .. '\n'
 end
 
+local open = io.open
+
 -- Keeps the list of the files that the run writes, also of those that a script makes by io.open.
 local function list_written(folder)
   pd.file.keep_written_list(folder)
-  local open = io.open
   function io.open(path, mode)  -- luacheck: ignore 122
     -- An existing file that is only extended or changed belongs to somebody else.
     if type(path) == 'string' and type(mode) == 'string' and (mode:find '^w' or mode:find '^a' and

@@ -7,7 +7,7 @@ Tensor dropout(const Tensor& x, double rate, Random* noise) {
   Tensor mask = at::empty(x.sizes(), at::kDouble);
   auto* values = mask.data_ptr<double>();
   for (std::int64_t i = 0; i < mask.numel(); ++i)
-    values[i] = noise->uniform() < rate ? 0 : 1 / (1 - rate);
+    values[i] = dropout_number(rate, *noise);
   return x * mask.to(x.options());
 }
 

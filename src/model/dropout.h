@@ -5,6 +5,11 @@
 
 namespace pushdown {
 
+// Draws a number of a mask: 0 with probability `rate`, and 1 / (1 - rate) otherwise.
+inline double dropout_number(double rate, Random& random) {
+  return random.uniform() < rate ? 0 : 1 / (1 - rate);
+}
+
 // Returns x with each entry set to 0 with probability `rate` and divided by 1 - rate otherwise.
 // Draws one number for each entry, in order. Without `noise` or at rate 0, returns x and draws no
 // numbers.

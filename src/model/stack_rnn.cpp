@@ -3,6 +3,7 @@
 #include "array/array_function.h"
 #include "base/check.h"
 #include "base/stopping.h"
+#include "model/dropout.h"
 
 namespace pushdown {
 namespace {
@@ -259,13 +260,12 @@ Tensor StackRnn::draw_noise(std::int64_t batch, std::int64_t steps, Random* nois
   if (noise == nullptr || !recurrence_.random()) return {};
   const Tensor drawn = at::empty({steps, batch, drawn_size()}, at::kDouble);
   const std::int64_t normal = recurrence_.noisy() ? hidden_size() : 0;
-  const double rate = recurrence_.dropout, kept = 1 / (1 - rate);
   auto* value = drawn.data_ptr<double>();
   for (std::int64_t row = 0; row < steps * batch; ++row) {
     for (std::int64_t i = 0; i < normal; ++i)
       *value++ = recurrence_.noise_mean + recurrence_.noise * noise->normal();
     for (std::int64_t i = normal; i < drawn.size(2); ++i)
-      *value++ = noise->uniform() < rate ? 0 : kept;
+      *value++ = dropout_number(recurrence_.dropout, *noise);
   }
   return drawn.to(tensor_options_);
 }

@@ -41,7 +41,7 @@ Tensor inputs() {
 
 // The stack and the recurrence of a single layer get its hidden vector without the mask, so a
 // training pass gives the outputs of an evaluation times the masks.
-TEST(Dropout, OfTheOutputLeavesTheRecurrenceAsItIs) {
+TEST(RecurrentDropout, OfTheOutputLeavesTheRecurrenceAsItIs) {
   for (const char* cell : {"elman", "lstm", "gru"}) {
     const StackRnn network = make(cell, 1, kStack, with_dropout(false));
     Random random(9), again(9);
@@ -58,7 +58,7 @@ TEST(Dropout, OfTheOutputLeavesTheRecurrenceAsItIs) {
 }
 
 // Two layers of the Elman cell, number by number.
-TEST(Dropout, OfInputsAndLayersFollowsItsDefinition) {
+TEST(RecurrentDropout, OfInputsAndLayersFollowsItsDefinition) {
   const StackRnn network = make("elman", 2, kNoStack, with_dropout(true, 0.2));
   std::map<std::string, Tensor> of;
   for (const auto& [name, tensor] : network.parameters()) of[name] = tensor.detach();
@@ -95,7 +95,7 @@ TEST(Dropout, OfInputsAndLayersFollowsItsDefinition) {
 
 // As a whole and in pieces, step by step and by a recorded program, with several passes over each
 // symbol.
-TEST(Dropout, IsTheSameInEveryWayOfRunning) {
+TEST(RecurrentDropout, IsTheSameInEveryWayOfRunning) {
   for (const std::int64_t passes : {1, 2})
     for (const Json& stack : {kNoStack, kStack}) {
       const StackRnn network = make("lstm", 3, stack, with_dropout(true, 0.1));
@@ -143,7 +143,7 @@ TEST(Dropout, IsTheSameInEveryWayOfRunning) {
     }
 }
 
-TEST(Dropout, SetsTheShareOfTheRateToZero) {
+TEST(RecurrentDropout, SetsTheShareOfTheRateToZero) {
   const StackRnn network = make("lstm", 2, kNoStack, with_dropout(true));
   Random random(1);
   const Tensor drawn = network.draw_noise(50, 200, &random);
@@ -154,7 +154,7 @@ TEST(Dropout, SetsTheShareOfTheRateToZero) {
 }
 
 // A language model, by kernels and by the definition; only training passes have masks.
-TEST(Dropout, OfAModelDependsOnTheGeneratorAlone) {
+TEST(RecurrentDropout, OfAModelDependsOnTheGeneratorAlone) {
   for (const int embedding : {0, 3}) {
     Json options{{"controller", {{"kind", "lstm"}, {"hidden", 6}, {"layers", 2}}},
                  {"stack", {{"kind", "superposition"}, {"size", 3}}},

@@ -75,7 +75,8 @@ function M.clear(folder)
     for _, name in ipairs(pd.file.list(place)) do
       -- A killed process leaves NAME.PROCESS.tmp.
       local written = names[name] or names[name:match '^(.*)%.%d+%.tmp$']
-      if written and place .. '/' .. name ~= last then assert(os.remove(place .. '/' .. name)) end
+      local path = place .. '/' .. name
+      if written and path ~= last and pd.file.kind(path) ~= 'folder' then assert(os.remove(path)) end
     end
   end
   table.sort(places, function(a, b) return #a > #b end)

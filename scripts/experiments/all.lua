@@ -61,7 +61,7 @@ add('chomsky-small', 2, { 'scores' }, '--tasks reverse_string,stack_manipulation
   .. '--cells 44 --symbols 3 --batches 32,32 --test-pairs 16 --valid-pairs 512 --no-one-length --loss-per pair',
   { folder = 'runs/chomsky/small_grid' })
 add('flare-small', 0.5, { 'scores' }, '--tasks marked_reversal,dyck_2_3,parity,marked_copy --models rnn,lstm,'
-  .. 'superposition,stratification,rns --samples 3 --batches 16,64 --lengths 0,20 --long-lengths 0,40 '
+  .. 'superposition,stratification,rns --samples 3 --lengths 0,20 --long-lengths 0,40 '
   .. '--test-lengths 0,100 --strings 5000 --valid-strings 500 --test-strings 1000 --parameter-budget 0 --hidden 32 '
   .. '--recurrent-layers 1 --no-embedding --initial-state zero --epochs 40',
   { folder = 'runs/flare/small_grid' })

@@ -79,16 +79,19 @@ double Dataset::lower_bound() const {
   return sum / static_cast<double>(symbols);
 }
 
-std::vector<std::vector<std::int64_t>> equal_length_batches(
-    const std::vector<std::int64_t>& indices, std::int64_t batch,
-    const std::function<std::int64_t(std::int64_t)>& length_of) {
-  check(batch >= 1, kDatasetPlace, "batch must be at least 1, got {}", batch);
+namespace {
+
+// Batches of at most capacity_of(length) strings of one length.
+std::vector<std::vector<std::int64_t>> batches_of(
+    const std::vector<std::int64_t>& indices,
+    const std::function<std::int64_t(std::int64_t)>& length_of,
+    const std::function<std::int64_t(std::int64_t)>& capacity_of) {
   std::vector<std::vector<std::int64_t>> batches;
   std::map<std::int64_t, std::size_t> open;  // length -> index of the batch being filled
   for (const auto index : indices) {
     const auto length = length_of(index);
     const auto found = open.find(length);
-    if (found != open.end() && static_cast<std::int64_t>(batches[found->second].size()) < batch) {
+    if (found != open.end() && std::ssize(batches[found->second]) < capacity_of(length)) {
       batches[found->second].push_back(index);
       continue;
     }
@@ -96,6 +99,27 @@ std::vector<std::vector<std::int64_t>> equal_length_batches(
     batches.push_back({index});
   }
   return batches;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> equal_length_batches(
+    const std::vector<std::int64_t>& indices, std::int64_t batch,
+    const std::function<std::int64_t(std::int64_t)>& length_of) {
+  check(batch >= 1, kDatasetPlace, "batch must be at least 1, got {}", batch);
+  return batches_of(indices, length_of, [&](std::int64_t) { return batch; });
+}
+
+std::vector<std::vector<std::int64_t>> batches_of_symbols(const std::vector<Word>& words,
+                                                          const std::vector<std::int64_t>& indices,
+                                                          std::int64_t symbols) {
+  check(symbols >= 1, kDatasetPlace, "symbols must be at least 1, got {}", symbols);
+  return batches_of(
+      indices,
+      [&](std::int64_t index) { return std::ssize(words[static_cast<std::size_t>(index)]); },
+      [&](std::int64_t length) {
+        return std::max<std::int64_t>(symbols / std::max<std::int64_t>(length, 1), 1);
+      });
 }
 
 std::vector<std::vector<std::int64_t>> equal_length_batches(

@@ -54,7 +54,12 @@ std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& datas
 std::vector<std::vector<std::int64_t>> equal_length_batches(
     const std::vector<Word>& words, const std::vector<std::int64_t>& indices, std::int64_t batch);
 
-// Does the same for anything that has a length, given by index.
+// Does the same with batches of at most `symbols` symbols, and at least one word.
+std::vector<std::vector<std::int64_t>> batches_of_symbols(const std::vector<Word>& words,
+                                                          const std::vector<std::int64_t>& indices,
+                                                          std::int64_t symbols);
+
+// Does the same as equal_length_batches for anything that has a length, given by index.
 std::vector<std::vector<std::int64_t>> equal_length_batches(
     const std::vector<std::int64_t>& indices, std::int64_t batch,
     const std::function<std::int64_t(std::int64_t)>& length);

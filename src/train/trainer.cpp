@@ -339,7 +339,9 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   optimizer_->set_learning_rate(schedule_->decayed(learning_rate()));
   metrics.epochs_since_improvement = schedule_->since_best();
   metrics.best_epoch = metrics.epoch - schedule_->since_best();
-  problem_->set_best(metrics, *schedule_->best());
+  problem_->set_best(metrics, metrics.improved
+                                  ? metrics
+                                  : history_[static_cast<std::size_t>(metrics.best_epoch - 1)]);
   if (metrics.improved) {
     best_.clear();
     for (const auto& [name, parameter] : model_->parameters())

@@ -56,6 +56,17 @@ TEST(Dataset, EqualLengthBatches) {
   EXPECT_THROW(equal_length_batches(dataset, 0), std::invalid_argument);
 }
 
+TEST(Dataset, BatchesOfSymbols) {
+  const std::vector<Word> words{{0}, {0, 1}, {1}, {1}, {1, 1}, {}, {0}, {0}, {}};
+  const std::vector<std::int64_t> all{0, 1, 2, 3, 4, 5, 6, 7, 8};
+  using Batches = std::vector<std::vector<std::int64_t>>;
+  EXPECT_EQ(batches_of_symbols(words, all, 3), (Batches{{0, 2, 3}, {1}, {4}, {5, 8}, {6, 7}}));
+  EXPECT_EQ(batches_of_symbols(words, all, 1),
+            (Batches{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}}));
+  EXPECT_EQ(batches_of_symbols(words, {7, 4, 1}, 4), (Batches{{7}, {4, 1}}));
+  EXPECT_THROW(batches_of_symbols(words, all, 0), std::invalid_argument);
+}
+
 TEST(SampledDataset, KnowsItsSource) {
   const Grammar grammar(parse_grammar("S -> '(' S ')' S [.4] | [.6]"));
   const Sampler sampler(grammar, 4, 12);

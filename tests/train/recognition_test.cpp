@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "model/rule_insertion.h"
 #include "pda/notation.h"
+#include "task/dataset.h"
 #include "train/evaluation/accuracy.h"
 #include "train/toy.h"
 
@@ -279,15 +282,25 @@ TEST(Recognition, CheckpointsWithoutNewerOptionsFit) {
   const auto store = [&](const auto& change) {
     TensorFile file = read_safetensors(path);
     Json state = parse_json(file.metadata.at("state"));
-    change(state.at("options").at("curriculum"));
+    change(state);
     file.metadata["state"] = state.dump();
     write_safetensors(path, file);
   };
-  store([](Json& stored) { stored.erase("step"); });
+  store([](Json& state) {
+    state.at("options").at("curriculum").erase("step");
+    state.at("options").erase("best_by");
+  });
   EXPECT_EQ(resume_trainer(scratch / "run")->epochs_done(), 1);
-  store([](Json& stored) { stored["step"] = 2; });
-  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { resume_trainer(scratch / "run"); }),
-                  "option 'curriculum' is");
+  const auto told = [&] {
+    return complaint<std::runtime_error>([&] { resume_trainer(scratch / "run"); });
+  };
+  store([](Json& state) { state.at("options").at("curriculum")["step"] = 2; });
+  EXPECT_CONTAINS(told(), "option 'curriculum' is");
+  store([](Json& state) {
+    state.at("options").at("curriculum")["step"] = 1;
+    state.at("schedule")["since_best"] = 2;
+  });
+  EXPECT_CONTAINS(told(), "1 epochs, but 2 since the best one");
 }
 
 TEST(Recognition, ACurriculumGoesThroughItsStages) {
@@ -316,6 +329,43 @@ TEST(Recognition, WithoutValidationTheBestEpochIsOneOfTheLastPhase) {
       [](const auto& a, const auto& b) { return *a.train_accuracy < *b.train_accuracy; });
   EXPECT_EQ(history.back().best_epoch, best->epoch);
   EXPECT_EQ(history.back().best_accuracy, *best->train_accuracy);
+}
+
+TEST(Recognition, TheBestEpochCanBeThatOfTheLabelsCrossEntropy) {
+  const Json options = with(kFast, {{"epochs", 25}, {"batch_symbols", 12}, {"objective", "final"}});
+  auto trainer = make_trainer(with(options, {{"best_by", "label_cross_entropy"}}));
+  auto other = make_trainer(options);
+  const auto valid = counted_strings(20, 2);
+  const auto& recognizer = dynamic_cast<const Recognizer&>(*trainer->model());
+  std::size_t best = 0;
+  while (trainer->finished().empty()) {
+    const auto epoch = trainer->run_epoch();
+    other->run_epoch();
+    double sum = 0;
+    for (std::int64_t i = 0; i < valid->size(); ++i) {
+      const double score =
+          recognizer.decisions(word_tensor(valid->words(), {i}), Decision::last).item<double>();
+      const double p = 1 / (1 + std::exp(-score));
+      sum -= std::log(valid->labels()[i] ? p : 1 - p);
+    }
+    EXPECT_NEAR(*epoch->label_cross_entropy, sum / 20, 1e-6);
+    const auto& history = trainer->history();
+    if (*history.back().label_cross_entropy < *history[best].label_cross_entropy)
+      best = history.size() - 1;
+    EXPECT_EQ(history.back().best_epoch, static_cast<std::int64_t>(best) + 1);
+    EXPECT_EQ(history.back().best_accuracy, *history[best].accuracy);
+    // What is best does not change the training.
+    EXPECT_EQ(*history.back().label_cross_entropy, *other->history().back().label_cross_entropy);
+  }
+  EXPECT_NE(trainer->history().back().best_epoch, other->history().back().best_epoch);
+  std::vector<std::int64_t> all(60);
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  EXPECT_EQ(trainer->updates_per_epoch(),
+            std::ssize(batches_of_symbols(counted_strings(60, 1)->words(), all, 12)));
+  const auto bins = evaluate(recognizer, *valid, {10, 2})->bins;
+  double sum = 0;
+  for (const auto& bin : bins) sum += bin.label_loss;
+  EXPECT_NEAR(sum / 20, *trainer->history().back().label_cross_entropy, 1e-9);
 }
 
 TEST(Recognition, EndsWhenAllStringsAreCorrectlyClassified) {
@@ -417,6 +467,8 @@ TEST(Recognition, InvalidOptionsAreReported) {
                   "integers");
   EXPECT_CONTAINS(told({{"chunk", 5}}), "chunk");
   EXPECT_CONTAINS(told({{"stop_accuracy", 90}}), "stop_accuracy");
+  EXPECT_CONTAINS(told({{"best_by", "loss"}}), "'label_cross_entropy'");
+  EXPECT_CONTAINS(told({{"best_by", "label_cross_entropy"}}), "needs validation strings");
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
                     recognition(small_recognizer(),
                                 std::make_shared<LabelledDataset>(
@@ -428,6 +480,12 @@ TEST(Recognition, InvalidOptionsAreReported) {
                     small_recognizer({{"output", "own"}});
                   }),
                   "no measure of validity");
+  const auto own = std::make_shared<Recognizer>(Alphabet({"a", "b"}),
+                                                Json{{"architecture", "nnpda"}, {"output", "own"}});
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+                    Trainer(recognition(own, data, data), {{"best_by", "label_cross_entropy"}});
+                  }),
+                  "answers are probabilities");
 }
 
 }  // namespace

@@ -10,6 +10,8 @@ local suite = require 'pushdown.suite'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 local sampling = dofile(here .. 'sampling.lua')
 
+local evaluated = 100  -- strings measured at once
+
 local M = { tasks = {}, languages = {}, models = {}, model_names = {} }
 
 for i, language in ipairs(dofile(here .. 'languages.lua')) do
@@ -143,25 +145,12 @@ local function trainer_of(options, run, sets)
     or { kind = 'recognition_and_language_model', weight = options.loss_weight }
   return pd.train.trainer {
     model = M.model(options, sets.train:alphabet()), train = sets.train, valid = sets[options.validation],
-    batch = options.batch, epochs = options.epochs, objective = objective, stop_accuracy = 0,
+    batch_symbols = options.batch_symbols, batch = evaluated, epochs = options.epochs, objective = objective,
+    best_by = 'label_cross_entropy', stop_accuracy = 0,
     stop_patience = options.patience,
     decay_patience = options.decay_patience, decay_factor = 0.5, clip_norm = options.clip, seed = options.seed,
     optimizer = { kind = 'adam', learning_rate = options.learning_rate }, run_folder = run.folder, overwrite = true,
   }
-end
-
--- Mean cross-entropy of the labels, after the end of the strings.
-local function loss_of(model, set)
-  local labels, sum = set:labels(), 0
-  for i, string in ipairs(set:strings()) do
-    local scores = model:scores(string)
-    local score = scores[#scores]
-    if type(score) ~= 'number' then score = score:item() end
-    -- log(1 + exp(-x)) without overflow.
-    local x = labels[i] and score or -score
-    sum = sum + math.max(-x, 0) + math.log(1 + math.exp(-math.abs(x)))
-  end
-  return sum / #labels
 end
 
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped. Writes
@@ -180,7 +169,7 @@ function M.train(options, run)
   local last, model = history[#history], pd.model.load(run.folder)
   local found = {}
   for _, name in ipairs { 'train', 'short', 'long', 'test' } do
-    found[name] = pd.train.evaluate(model, sets[name], { bin_width = 10 })
+    found[name] = pd.train.evaluate(model, sets[name], { bin_width = 10, batch = evaluated })
   end
   local rows = {}
   for i, bin in ipairs(found.test.bins) do
@@ -188,14 +177,15 @@ function M.train(options, run)
   end
   report.table({ columns = { 'length', 'accuracy', 'strings' }, rows = rows }):save(run:path 'lengths')
   local result = json.ordered({ task = options.task, model = options.model, learning_rate = options.learning_rate,
-    batch = options.batch, seed = options.seed, restart = options.restart, parameters = model:parameter_count(),
-    epochs = #history, best_epoch = last.best_epoch, train_accuracy = found.train.accuracy,
+    batch_symbols = options.batch_symbols, seed = options.seed, restart = options.restart,
+    parameters = model:parameter_count(), epochs = #history, best_epoch = last.best_epoch,
+    train_accuracy = found.train.accuracy,
     valid_accuracy = found[options.validation].accuracy,
-    valid_loss = loss_of(model, sets[options.validation]), valid_short_accuracy = found.short.accuracy,
+    valid_loss = found[options.validation].label_cross_entropy, valid_short_accuracy = found.short.accuracy,
     valid_long_accuracy = found.long.accuracy, train_loss = history[last.best_epoch].train_loss,
     score = found.test.accuracy, seconds = seconds, stopped = trainer:finished(),
     converged = options.patience > 0 and last.epochs_since_improvement >= options.patience,
-  }, { 'task', 'model', 'learning_rate', 'batch', 'seed', 'restart', 'parameters', 'epochs', 'best_epoch',
+  }, { 'task', 'model', 'learning_rate', 'batch_symbols', 'seed', 'restart', 'parameters', 'epochs', 'best_epoch',
     'train_accuracy', 'valid_accuracy', 'valid_loss', 'valid_short_accuracy', 'valid_long_accuracy', 'train_loss',
     'score', 'seconds', 'stopped', 'converged' })
   run:finish(result)

@@ -1,9 +1,9 @@
--- Labelled strings of a language, as the program of Butoi et al. (2025) makes them (rycolab/neural-network-recognizers,
--- src/recognizers/string_sampling/sample_dataset.py). Half of them are valid, of a length drawn uniformly from the
--- lengths that have strings. Of the invalid ones one half are uniform symbols of a uniform length, the other half new
--- valid strings after K edits, P(K = k) = 1/2^k. An edit is an insertion, a replacement by another symbol or a deletion
--- anywhere; those that would leave the lengths are not drawn. Strings in the language are discarded. One difference:
--- there every label is drawn, so that the number of valid strings varies.
+-- Labelled strings of a language, as the program of Butoi et al. (2025) makes them (rycolab/neural-network-
+-- recognizers, src/recognizers/string_sampling/sample_dataset.py). Each is valid with probability 1/2. Valid ones
+-- have a length drawn uniformly from the lengths that have strings. Of the invalid ones one half are uniform symbols
+-- of a uniform length, the other half new valid strings after K edits, P(K = k) = 1/2^k. An edit is an insertion, a
+-- replacement by another symbol or a deletion anywhere; those that would leave the lengths are not drawn. Strings in
+-- the language are discarded.
 local pd = require 'pushdown'
 
 local tries = 10000  -- for an invalid string
@@ -73,17 +73,17 @@ local function edited(symbols, alphabet, lengths, random)
   return copy
 end
 
--- sampling(language, count, { shortest, longest }, seed) -> LabelledDataset, half of it valid.
+-- sampling(language, count, { shortest, longest }, seed) -> LabelledDataset.
 return function(language, count, lengths, seed)
   local random = generator(seed)
   for _ = 1, 10 do random() end
-  local alphabet, half = language.alphabet, math.floor(count / 2)
-  local valid = valid_strings(language, half, lengths, seed, random)
-  local fresh = fresh_strings(language, lengths, seed, random)
-  local strings, labels = {}, {}
-  local function add(symbols, label)
-    strings[#strings + 1], labels[#labels + 1] = table.concat(symbols, ' '), label
+  local alphabet, strings, labels, positives = language.alphabet, {}, {}, 0
+  for i = 1, count do
+    labels[i] = random() < 0.5
+    if labels[i] then positives = positives + 1 end
   end
+  local valid = positives > 0 and valid_strings(language, positives, lengths, seed, random) or {}
+  local fresh = fresh_strings(language, lengths, seed, random)
   local function invalid()
     for _ = 1, tries do
       local symbols = {}
@@ -99,9 +99,6 @@ return function(language, count, lengths, seed)
     error(('no invalid string of %s of length %d to %d was found in %d tries'):format(language.name, lengths[1],
       lengths[2], tries), 0)
   end
-  for i = 1, count - half do
-    if i <= half then add(valid[i], true) end
-    add(invalid(), false)
-  end
+  for i = 1, count do strings[i] = table.concat(labels[i] and table.remove(valid) or invalid(), ' ') end
   return pd.task.labelled_dataset { alphabet = alphabet, strings = strings, labels = labels }
 end

@@ -11,7 +11,7 @@ local here = arg[0]:match('^(.*/)') or ''
 local protocol = dofile(here .. 'protocol.lua')
 
 local quick = { samples = 3, folder = 'runs/flare/quick_grid' }
-local smoke = { samples = 2, batches = { 2, 8 }, folder = 'runs/flare/smoke_grid', tasks = { 'even_pairs',
+local smoke = { samples = 2, batches = { 8, 64 }, folder = 'runs/flare/smoke_grid', tasks = { 'even_pairs',
   'marked_copy' }, models = { 'lstm', 'superposition' }, loss = 'recognition+lm' }
 for key, value in pairs(protocol.quick) do quick[key] = value end
 for key, value in pairs(protocol.smoke) do smoke[key] = value end
@@ -19,7 +19,7 @@ for key, value in pairs(protocol.smoke) do smoke[key] = value end
 local declared = suite.options { tasks = protocol.tasks, models = protocol.model_names, restarts = 1,
   folder = 'runs/flare/grid', searched = {
     { 'learning_rates', { 1e-4, 1e-2 }, 'lowest and highest learning rate of the search, logarithmic' },
-    { 'batches', { 8, 128 }, 'lowest and highest number of strings in one update, logarithmic' },
+    { 'batches', { 128, 4096 }, 'lowest and highest number of symbols in one update, logarithmic' },
     { 'loss_weights', { 0.01, 10 }, 'lowest and highest weight of the next symbols in recognition+lm, logarithmic' },
   } }
 -- Folders of the benchmark are languages, too.
@@ -33,7 +33,7 @@ local options, run = experiment.start {
 local choose, labels = { 'valid_loss', 'valid_accuracy' }, {}
 for name, model in pairs(protocol.models) do labels[name] = model.label end
 local searched = { { name = 'learning_rate', interval = 'learning_rates', kind = 'log_uniform' },
-  { name = 'batch', interval = 'batches', kind = 'log_integers' } }
+  { name = 'batch_symbols', interval = 'batches', kind = 'log_integers' } }
 if options.loss == 'recognition+lm' then
   searched[3] = { name = 'loss_weight', interval = 'loss_weights', kind = 'log_uniform' }
 end

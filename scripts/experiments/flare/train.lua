@@ -15,7 +15,7 @@ local options, run = experiment.start {
     { 'task', 'parity', 'the language: ' .. table.concat(protocol.tasks, ', ') .. ', or a folder in that of --data' },
     { 'model', 'lstm', 'which model', choices = protocol.model_names },
     { 'learning_rate', 1e-3, 'of Adam at the start', minimum = 0, type = 'number' },
-    { 'batch', 32, 'strings of equal length in one update', minimum = 1 },
+    { 'batch_symbols', 512, 'symbols of one update at most, of strings of one length', minimum = 1 },
     { 'loss_weight', 1, 'of the next symbols in recognition+lm', minimum = 0, type = 'number' },
     { 'seed', 1, 'decides parameters and order', minimum = 0 },
     { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
@@ -30,8 +30,9 @@ for _, key in ipairs { 'score', 'valid_short_accuracy', 'valid_long_accuracy', '
   'train_loss', 'best_epoch', 'epochs', 'parameters', 'seconds' } do
   rows[#rows + 1] = { (key:gsub('_', ' ')), result[key] }
 end
-run:table('results', { title = ('%s, learning rate %g, batch %d, seed %d'):format(title, options.learning_rate,
-  options.batch, options.seed), columns = { 'figure', { 'value', format = '%.6g' } }, rows = rows,
+run:table('results', { title = ('%s, learning rate %g, %d symbols an update, seed %d'):format(title,
+  options.learning_rate, options.batch_symbols, options.seed),
+  columns = { 'figure', { 'value', format = '%.6g' } }, rows = rows,
   note = 'The score is the share of correctly classified test strings.' })
 local line = { name = protocol.models[options.model].label, x = {}, y = {} }
 for i, row in ipairs(select(2, csv.read(run:path 'lengths.csv'))) do

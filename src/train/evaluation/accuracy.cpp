@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "task/dataset.h"
+#include "tensor/numbers.h"
 #include "train/evaluation/length_bins.h"
 #include "train/evaluation/next_symbol_accuracy.h"
 
@@ -22,7 +23,20 @@ Json to_json(const AccuracyEvaluation& evaluation, const Accuracy& value) {
   if (const auto share = evaluation.prefix_accuracy(value)) json["prefix_accuracy"] = *share;
   if (const auto share = evaluation.next_symbol_accuracy(value))
     json["next_symbol_accuracy"] = *share;
+  if (const auto mean = evaluation.label_cross_entropy(value)) json["label_cross_entropy"] = *mean;
   return json;
+}
+
+// Returns -log p(label) of the answer after the last symbol for each string of a batch.
+std::vector<double> label_losses(const LabelledDataset& dataset,
+                                 const std::vector<std::int64_t>& batch, const Recognition& said) {
+  auto losses = numbers_of(said.scores.select(1, said.scores.size(1) - 1));
+  for (std::size_t k = 0; k < batch.size(); ++k) {
+    // log(1 + exp(-x)) without overflow.
+    const double x = dataset.labels()[batch[k]] ? losses[k] : -losses[k];
+    losses[k] = std::max(-x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+  }
+  return losses;
 }
 
 // Compares a recognizer's answers for a batch after each symbol with the symbols that may follow.
@@ -138,6 +152,7 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
   AccuracyEvaluation result;
   result.follows = options.next_symbols != nullptr;
   result.predicts = result.follows && model.predicts_next_symbol();
+  result.probable = model.affine();
   if (result.follows) check_next_symbols(dataset, *options.next_symbols);
   std::vector<Count> counts;
   counts.emplace_back(options.decision.value_or(model.decision()));
@@ -149,6 +164,10 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
     const Recognition said = model.run(word_tensor(dataset.words(), batches[i]));
     const auto length = std::ssize(dataset.words()[batches[i].front()]);
     for (Count& count : counts) count.add(model, dataset, batches[i], said, options.bin_width);
+    if (result.probable)
+      for (const double loss : label_losses(dataset, batches[i], said))
+        for (Accuracy* sum : counts.front().sums(length, options.bin_width))
+          sum->label_loss += loss;
     if (result.follows) {
       const auto steps = step_by_step(model, dataset, batches[i], *options.next_symbols, said);
       const double threshold = result.predicts ? threshold_of(options.threshold, outcomes) : 0;
@@ -191,6 +210,11 @@ std::optional<double> AccuracyEvaluation::prefix_accuracy(const Accuracy& of) co
 std::optional<double> AccuracyEvaluation::next_symbol_accuracy(const Accuracy& of) const {
   if (!predicts || of.positives == 0) return std::nullopt;
   return static_cast<double>(of.predicted) / static_cast<double>(of.positives);
+}
+
+std::optional<double> AccuracyEvaluation::label_cross_entropy(const Accuracy& of) const {
+  if (!probable) return std::nullopt;
+  return of.label_loss / static_cast<double>(of.strings);
 }
 
 }  // namespace pushdown

@@ -22,14 +22,16 @@ struct Accuracy {
   // string is in it. predicted counts the valid strings for which the model, if it predicts
   // symbols, predicts the whole set of next symbols after every symbol.
   std::int64_t followed = 0, predicted = 0;
+  double label_loss = 0;  // sum of -log p(label) of the answers after the last symbol, in nats
   double accuracy() const { return static_cast<double>(correct()) / static_cast<double>(strings); }
 };
 
 struct AccuracyEvaluation {
   Accuracy all;
-  std::vector<Accuracy> bins;              // [k width, (k + 1) width), without empty bins, in order
-  std::vector<std::int64_t> wrong;         // indices of the misclassified strings, from 0
-  bool follows = false, predicts = false;  // whether these were measured
+  std::vector<Accuracy> bins;       // [k width, (k + 1) width), without empty bins, in order
+  std::vector<std::int64_t> wrong;  // indices of the misclassified strings, from 0
+  // Whether Accuracy::followed, predicted and label_loss were measured.
+  bool follows = false, predicts = false, probable = false;
   // For EvaluationOptions::decisions, in order, without stepwise measurements; and for its
   // thresholds, the number of strings whose sets they predict.
   std::vector<AccuracyEvaluation> decided;
@@ -37,6 +39,8 @@ struct AccuracyEvaluation {
   // Fractions of all strings and of the valid ones; nothing if not measured.
   std::optional<double> prefix_accuracy(const Accuracy& of) const;
   std::optional<double> next_symbol_accuracy(const Accuracy& of) const;
+  // Nats per string; nothing if the answers are no probabilities.
+  std::optional<double> label_cross_entropy(const Accuracy& of) const;
 };
 
 // `strings`: the indices of the strings to evaluate; all if null. Returns nothing if should_stop
@@ -46,8 +50,8 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
                                            const std::vector<std::int64_t>* strings = nullptr);
 
 // Returns accuracy, error (percent of the strings), strings, positives, missed, false_positives,
-// bins; if measured, also prefix_accuracy, next_symbol_accuracy and next_symbol_accuracies, the
-// latter for the additional thresholds.
+// bins; if measured, also label_cross_entropy, prefix_accuracy, next_symbol_accuracy and
+// next_symbol_accuracies, the latter for the additional thresholds.
 Json to_json(const AccuracyEvaluation& evaluation);
 
 // Throws std::invalid_argument if the data's alphabet is not the model's.

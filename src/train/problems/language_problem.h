@@ -18,8 +18,8 @@ class LanguageProblem : public Problem {
   double value(const EpochMetrics& metrics) const override {
     return metrics.cross_entropy.value_or(metrics.train_cross_entropy);
   }
-  void set_best(EpochMetrics& metrics, double value) const override {
-    metrics.best_cross_entropy = value;
+  void set_best(EpochMetrics& metrics, const EpochMetrics& best) const override {
+    metrics.best_cross_entropy = value(best);
   }
 
  protected:

@@ -76,8 +76,8 @@ class Problem {
                        const TrainingPhase& phase, const EvaluationOptions& options) const = 0;
   // Returns the value that decides which epoch is best, after measure(); smaller is better.
   virtual double value(const EpochMetrics& metrics) const = 0;
-  // Stores the best value in the metrics of an epoch.
-  virtual void set_best(EpochMetrics& metrics, double value) const = 0;
+  // Stores what the best epoch so far has reached in the metrics of the last one.
+  virtual void set_best(EpochMetrics& metrics, const EpochMetrics& best) const = 0;
   // Whether nothing is left to learn in the current phase, and the message for this.
   virtual bool converged(const EpochMetrics& metrics) const { return false; }
   virtual const char* convergence() const { return "training has converged"; }

@@ -62,7 +62,8 @@ class RecognitionProblem : public Problem {
   SequenceModelPtr model() const override { return model_; }
   const std::vector<OptionSpec>& options() const override { return recognition_options(); }
   const std::vector<const char*>& fixed_options() const override {
-    static const std::vector<const char*> names{"objective", "learning", "curriculum"};
+    static const std::vector<const char*> names{"objective", "learning", "curriculum",
+                                                "batch_symbols", "best_by"};
     return names;
   }
 
@@ -87,6 +88,13 @@ class RecognitionProblem : public Problem {
       curriculum_.epochs.push_back(epochs.get<std::int64_t>());
     }
     stop_accuracy_ = options["stop_accuracy"];
+    batch_symbols_ = options["batch_symbols"];
+    best_by_label_ = options["best_by"] == "label_cross_entropy";
+    check(!best_by_label_ || valid_ != nullptr, kRecognitionPlace,
+          "best_by = 'label_cross_entropy' needs validation strings");
+    check(!best_by_label_ || model_->affine(), kRecognitionPlace,
+          "best_by = 'label_cross_entropy' needs a recognizer whose answers are probabilities "
+          "(output = 'affine')");
   }
 
   std::int64_t training_strings() const override { return train_->size(); }
@@ -94,8 +102,10 @@ class RecognitionProblem : public Problem {
   std::vector<TrainingPhase> phases(std::int64_t batch) const override {
     std::vector<TrainingPhase> phases;
     for (const auto& part : curriculum(*train_, curriculum_)) {
-      phases.push_back(
-          {equal_length_batches(train_->words(), part.strings, batch), part.epochs, part.stage});
+      phases.push_back({batch_symbols_ > 0
+                            ? batches_of_symbols(train_->words(), part.strings, batch_symbols_)
+                            : equal_length_batches(train_->words(), part.strings, batch),
+                        part.epochs, part.stage});
       // Without a curriculum, only the trainer's own number of epochs is the limit.
       if (curriculum_.kind == "sequential") phases.back().epochs = kNoEpochLimit;
     }
@@ -143,15 +153,18 @@ class RecognitionProblem : public Problem {
     const auto result = evaluate(*model_, *valid_, of_valid);
     if (!result) return false;
     metrics.accuracy = result->all.accuracy();
+    metrics.label_cross_entropy = result->label_cross_entropy(result->all);
     metrics.prefix_accuracy = result->prefix_accuracy(result->all);
     metrics.next_symbol_accuracy = result->next_symbol_accuracy(result->all);
     return true;
   }
   double value(const EpochMetrics& metrics) const override {
-    return 1 - metrics.accuracy.value_or(*metrics.train_accuracy);
+    return best_by_label_ ? *metrics.label_cross_entropy
+                          : 1 - metrics.accuracy.value_or(*metrics.train_accuracy);
   }
-  void set_best(EpochMetrics& metrics, double value) const override {
-    metrics.best_accuracy = 1 - value;
+  void set_best(EpochMetrics& metrics, const EpochMetrics& best) const override {
+    const auto& accuracy = best.accuracy ? best.accuracy : best.train_accuracy;
+    metrics.best_accuracy = accuracy.value_or(EpochMetrics::kNone);
   }
   bool converged(const EpochMetrics& metrics) const override {
     return stop_accuracy_ > 0 && *metrics.train_accuracy >= stop_accuracy_;
@@ -194,6 +207,8 @@ class RecognitionProblem : public Problem {
   LearningPtr learning_;
   CurriculumOptions curriculum_;
   double stop_accuracy_ = 0;
+  std::int64_t batch_symbols_ = 0;
+  bool best_by_label_ = false;
 };
 
 }  // namespace
@@ -208,7 +223,15 @@ const std::vector<OptionSpec>& recognition_options() {
                    "epochs, step, stage_end"),
       number_option("stop_accuracy", 1.0,
                     "accuracy on the training strings of a phase that ends the phase; 0: never", 0)
-          .between(0, 1)};
+          .between(0, 1),
+      integer_option("batch_symbols", 0,
+                     "largest number of symbols of an update, whose strings have one length, in "
+                     "place of batch; 0: batch strings",
+                     0),
+      text_option("best_by", "accuracy",
+                  "what makes an epoch the best: the largest accuracy, or the smallest "
+                  "cross-entropy of the labels of the validation strings",
+                  {"accuracy", "label_cross_entropy"})};
   return specs;
 }
 

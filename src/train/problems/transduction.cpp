@@ -79,8 +79,8 @@ class TransductionProblem : public Problem {
            (test_ == nullptr || measured(*test_, "test pairs", metrics.coarse, metrics.fine));
   }
   double value(const EpochMetrics& metrics) const override { return metrics.train_cross_entropy; }
-  void set_best(EpochMetrics& metrics, double value) const override {
-    metrics.best_cross_entropy = value;
+  void set_best(EpochMetrics& metrics, const EpochMetrics& best) const override {
+    metrics.best_cross_entropy = value(best);
   }
 
   bool converged(const EpochMetrics& metrics) const override {

@@ -14,6 +14,7 @@ void for_each_member(Metrics& m, Visit visit) {
   visit("train_loss", m.train_loss);
   visit("train_accuracy", m.train_accuracy);
   visit("accuracy", m.accuracy);
+  visit("label_cross_entropy", m.label_cross_entropy);
   visit("prefix_accuracy", m.prefix_accuracy);
   visit("next_symbol_accuracy", m.next_symbol_accuracy);
   visit("train_perplexity", m.train_perplexity);

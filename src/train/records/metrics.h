@@ -35,6 +35,9 @@ struct EpochMetrics {
   // Fractions of correctly classified strings (recognizer), of the training and of the validation
   // set.
   std::optional<double> train_accuracy, accuracy;
+  // Mean of -log p(label) of the answer at the end of the validation strings, in nats per string,
+  // for recognizers whose answers are probabilities.
+  std::optional<double> label_cross_entropy;
   // On the validation set, if the grammar is known: train/evaluation/accuracy.h,
   // train/evaluation/evaluation.h.
   std::optional<double> prefix_accuracy, next_symbol_accuracy;

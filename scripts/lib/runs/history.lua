@@ -110,6 +110,7 @@ M.axes = { epoch = 'epoch', update = 'updates', seconds = 'seconds of training a
 
 local labels = { cross_entropy = 'validation cross-entropy (nats per symbol)',
   train_cross_entropy = 'training cross-entropy (nats per symbol)',
+  label_cross_entropy = 'validation cross-entropy of the labels (nats per string)',
   cross_entropy_difference = 'validation cross-entropy difference (nats per symbol)',
   lower_bound = 'lower bound (nats per symbol)', perplexity = 'validation perplexity',
   train_perplexity = 'training perplexity', accuracy = 'validation accuracy', train_accuracy = 'training accuracy',

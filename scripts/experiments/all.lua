@@ -71,10 +71,12 @@ local declaration = {
   options = {
     { 'only', {}, 'experiments whose names begin with one of these; none: all' },
     { 'list', false, 'only prints the experiments with their expected core-hours' },
-    { 'workers', 1, 'number of concurrent processes', minimum = 1 },
-    { 'hours', 0, 'hours after which the runs write a checkpoint and stop; 0: never', type = 'number', minimum = 0 },
+    { 'workers', 1, 'number of concurrent processes', minimum = 1, may_change = true },
+    { 'hours', 0, 'hours after which the runs write a checkpoint and stop; 0: never', type = 'number', minimum = 0,
+      may_change = true },
     { 'results', 'docs/results', 'folder of the records, <paper>/runs.csv' },
-    { 'gather_minutes', 5, 'minutes between recordings of finished runs', type = 'number', minimum = 0.01 },
+    { 'gather_minutes', 5, 'minutes between recordings of finished runs', type = 'number', minimum = 0.01,
+      may_change = true },
   },
   quick = {}, smoke = { only = { 'diffstk-table7' } },
 }

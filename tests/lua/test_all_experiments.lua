@@ -63,7 +63,7 @@ test('at the end of its hours the runs stop at a checkpoint, and finished ones a
     '--learning-rates', '0.01', '--epochs', '1', '--folder', 'runs/ns_rnn/grid')
   assert(status == 0, output)
   output, status = run(here .. 'all.lua', '--only', 'ns_rnn-reversal', '--hours', hours, '--results', 'results',
-    '--gather-minutes', '0.02')
+    '--gather-minutes', '0.02', '--run-folder', 'all')
   assert(status == 0, output)
   assert(output:find(hours .. ' hours are over; stopping the runs at a checkpoint', 1, true), output)
   assert(output:find('0 of 1 experiments are finished, 0 failed', 1, true), output)
@@ -79,7 +79,7 @@ test('Ctrl-C stops it and its runs gently, and it goes on', function()
   local _, epochs = files.read(metrics):gsub('"event":"epoch"', '')
   local output = top .. '/output'
   os.execute(('(%s) > %s 2>&1 & echo $! > %s'):format(words_of(here .. 'all.lua', '--only', 'ns_rnn-reversal',
-    '--results', 'results'), output, top .. '/pid'))
+    '--results', 'results', '--run-folder', 'all', '--workers', '2'), output, top .. '/pid'))
   wait_until('it goes on', function() return select(2, files.read(metrics):gsub('"event":"epoch"', '')) > epochs end)
   local pid = tonumber(files.read(top .. '/pid'))
   os.execute('kill -INT ' .. pid)

@@ -272,7 +272,7 @@ TEST(Recognition, InterruptedTrainingContinuesBitForBit) {
   }
 }
 
-TEST(Recognition, CheckpointsWithoutNewerOptionsFit) {
+TEST(Recognition, CheckpointsFitWithoutNewerOptionsAndOnlyWithTheirBestEpoch) {
   const Scratch scratch;
   auto first = make_trainer(with(kFast, {{"curriculum", {{"kind", "incremental"}, {"epochs", {2}}}},
                                          {"run_folder", (scratch / "run").string()}}));
@@ -296,11 +296,16 @@ TEST(Recognition, CheckpointsWithoutNewerOptionsFit) {
   };
   store([](Json& state) { state.at("options").at("curriculum")["step"] = 2; });
   EXPECT_CONTAINS(told(), "option 'curriculum' is");
+  // Their best epoch must be one of the history.
   store([](Json& state) {
     state.at("options").at("curriculum")["step"] = 1;
-    state.at("schedule")["since_best"] = 2;
+    state.at("schedule")["since_best"] = 1;
   });
-  EXPECT_CONTAINS(told(), "1 epochs, but 2 since the best one");
+  EXPECT_CONTAINS(told(), "it has 1 epochs, but the best one is 1 epochs before the last");
+  store([](Json& state) { state.at("schedule")["since_best"] = -1; });
+  EXPECT_CONTAINS(told(), "the best one is -1 epochs before the last");
+  store([](Json& state) { state.at("schedule")["since_best"] = 0; });
+  EXPECT_EQ(resume_trainer(scratch / "run")->epochs_done(), 1);
 }
 
 TEST(Recognition, ACurriculumGoesThroughItsStages) {

@@ -19,8 +19,7 @@ ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDa
                        const std::vector<ObjectiveKind>& objectives = objective_kinds(),
                        GrammarPtr grammar = nullptr);
 
-// Returns the options objective, learning, curriculum, stop_accuracy, batch_symbols,
-// best_by.
+// Returns the options objective, learning, curriculum, stop_accuracy, batch_symbols, best_by.
 const std::vector<OptionSpec>& recognition_options();
 
 }  // namespace pushdown

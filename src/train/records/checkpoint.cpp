@@ -147,9 +147,11 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
         refuse("its history does not list consecutive epochs");
     Schedule schedule = *schedule_;
     schedule.set_state(state.at("schedule"));
-    if (schedule.since_best() < 0 || schedule.since_best() > std::ssize(history))
-      refuse(fmt::format("it has {} epochs, but {} since the best one", history.size(),
-                         schedule.since_best()));
+    // The best epoch is one of the history.
+    if (schedule.since_best() < 0 ||
+        schedule.since_best() >= std::ssize(history) + (schedule.best() ? 0 : 1))
+      refuse(fmt::format("it has {} epochs, but the best one is {} epochs before the last",
+                         history.size(), schedule.since_best()));
     // The first checkpoint format had no phases.
     const std::int64_t phase = state.value("phase", 0),
                        phase_epochs = state.value("phase_epochs", 0),

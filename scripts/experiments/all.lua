@@ -58,7 +58,7 @@ add('ns_rnn-rest', 30, grid, search)
 add('chomsky-small', 2, { 'scores' }, '--tasks reverse_string,stack_manipulation,modular_arithmetic_brackets,'
   .. 'solve_equation --models rnn,lstm,stack_rnn,stratification,baby_ntm,ndstack_rnn --learning-rates 1e-3,1e-2 '
   .. '--samples 3 --restarts 1 --lengths 1,20 --longest 100 --steps 4000 --steps-of-an-epoch 500 --hidden 64 '
-  .. '--cells 44 --symbols 3 --batches 32,32 --test-pairs 16 --valid-pairs 512 --no-one-length --loss-per pair',
+  .. '--cells 44 --symbols 3 --batches 32,32 --test-pairs 16 --valid-pairs 512',
   { folder = 'runs/chomsky/small_grid' })
 add('flare-small', 0.5, { 'scores' }, '--tasks marked_reversal,dyck_2_3,parity,marked_copy --models rnn,lstm,'
   .. 'superposition,stratification,rns --samples 3 --lengths 0,20 --long-lengths 0,40 '

@@ -25,8 +25,7 @@ M.options = {
   { 'test_pairs', 512, 'pairs of every length of the score', minimum = 1 },
   { 'valid_pairs', 1024, 'pairs of the training lengths that choose a setting', minimum = 1 },
   { 'steps', 1000000, 'updates', minimum = 1, may_change = true },
-  { 'steps_of_an_epoch', 1000, 'updates over which training perplexity is averaged; the best epoch is scored',
-    minimum = 1 },
+  { 'steps_of_an_epoch', 1000, 'updates over which training perplexity is averaged', minimum = 1 },
   { 'stop_perplexity', 0, 'training ends once that average is below this; 0: never', minimum = 0, type = 'number' },
   { 'one_length', true, 'whether the sources of an update have one length' },
   { 'loss_per', 'symbol', 'what the loss of an update is the mean over', choices = { 'symbol', 'pair' } },
@@ -119,8 +118,7 @@ function M.train(options, run)
   for _ in trainer:epochs() do end
   local history, seconds = trainer:history(), 0
   for _, epoch in ipairs(history) do seconds = seconds + epoch.seconds end
-  local best = history[history[#history].best_epoch]
-  local model = pd.model.load(run.folder)
+  local model = pd.model.load(run.folder, { which = 'last' })
   -- Not the pairs of training, and the same for all runs of a task.
   local of_valid = { pairs = options.valid_pairs, seed = 2 ^ 31, batch = 64 }
   local valid = pd.train.evaluate(model, pairs_of_training, of_valid)
@@ -131,10 +129,10 @@ function M.train(options, run)
   end
   local result = json.ordered({ task = options.task, model = options.model, learning_rate = options.learning_rate,
     batch = options.batch, seed = options.seed, restart = options.restart, parameters = model:parameter_count(),
-    steps = trainer:updates(), best_step = best.updates, train_perplexity = best.train_perplexity,
+    steps = trainer:updates(), train_perplexity = history[#history].train_perplexity,
     valid_accuracy = accuracy, valid_perplexity = perplexity, score = by_length(model, options, run), seconds = seconds,
     stopped = trainer:finished(),
-  }, { 'task', 'model', 'learning_rate', 'batch', 'seed', 'restart', 'parameters', 'steps', 'best_step',
+  }, { 'task', 'model', 'learning_rate', 'batch', 'seed', 'restart', 'parameters', 'steps',
     'train_perplexity', 'valid_accuracy', 'valid_perplexity', 'score', 'seconds', 'stopped' })
   run:finish(result)
   return result

@@ -25,8 +25,8 @@ local options, run = experiment.start {
 local result = protocol.train(options, run)
 local title = ('%s, %s'):format(protocol.title(options.task), protocol.models[options.model].label)
 local rows = {}
-for _, key in ipairs { 'score', 'valid_accuracy', 'valid_perplexity', 'train_perplexity', 'best_step', 'steps',
-  'parameters', 'seconds' } do
+for _, key in ipairs { 'score', 'valid_accuracy', 'valid_perplexity', 'train_perplexity', 'steps', 'parameters',
+  'seconds' } do
   rows[#rows + 1] = { (key:gsub('_', ' ')), result[key] }
 end
 run:table('results', { title = ('%s, learning rate %g, batch %d, seed %d'):format(title, options.learning_rate,

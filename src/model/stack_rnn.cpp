@@ -345,7 +345,8 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   StackStatePtr before = state.stack;
   if (state.hidden.defined()) {  // the delayed move, see step()
     const RecordedCalls recorded_calls(true);
-    before = memory.update(before, state.hidden);
+    before = memory.update_held(before, state.hidden);
+    if (before == nullptr) return {};
     if (recurrence_.carry != CarryForward::none) {
       const NoOp no_op = *memory.no_op(state.hidden);
       from.rested = recurrence_.carry == CarryForward::soft
@@ -358,6 +359,7 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   HeldMemory held;
   if (has_memory) {
     held = memory.held(before);
+    if (!held.numbers.defined()) return {};
     trace.take_over(held.numbers, held.count, memory.held_size(held.count + steps - 1));
   }
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())

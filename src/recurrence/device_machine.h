@@ -58,7 +58,9 @@ class DeviceStepMachine {
   // slopes : M x B x T x n, contiguous; left_slopes : M x B x m, the gradient of the memory's final
   // content, if it is used.
   void backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
-    if (traced_.left >= 0 && traced_.nodes[at(traced_.left)].gradient)
+    program_.left_used =
+        traced_.left >= 0 && traced_.nodes[at(traced_.left)].gradient && left_slopes.defined();
+    if (program_.left_used)
       before_first(places_[at(traced_.left)], at(traced_.left), true).copy_(left_slopes);
     slopes_ = slopes;
     program_.given = slopes.data_ptr<F>();

@@ -2,7 +2,8 @@
 //
 // A Run has forward(), which returns its result, and backward(slopes, contiguous), which returns
 // the gradients of its inputs, undefined where none is wanted. A run with a memory that continues
-// also has left(), the memory's final content, and backward(slopes, those of left()).
+// also has left(), the memory's final content, and backward(slopes, those of left(), undefined if
+// it was not used).
 #pragma once
 #include <optional>
 
@@ -30,7 +31,7 @@ struct RunNode final : AutogradNode {
                                 : this->input_metadata(static_cast<std::uint32_t>(k)).zeros_like();
     };
     if constexpr (requires(Tensor of) { run->backward(of, of); })
-      if (given.size() > 1) return run->backward(slopes(0), slopes(1));
+      if (given.size() > 1) return run->backward(slopes(0), given[1]);
     return run->backward(slopes(0));
   }
 };

@@ -62,10 +62,12 @@ class StepMachine {
   // content, if it is used.
   void backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
     watch();
-    if (traced_.left >= 0 && node(traced_.left).gradient) {
+    program_.left_used = traced_.left >= 0 && node(traced_.left).gradient && left_slopes.defined();
+    if (program_.left_used) {
       const auto size = node(traced_.left).size;
+      const Tensor used = left_slopes.contiguous();
       for (std::int64_t b = 0; b < batch_; ++b)
-        std::copy_n(left_slopes.data_ptr<F>() + b * size, size,
+        std::copy_n(used.data_ptr<F>() + b * size, size,
                     places_[static_cast<std::size_t>(traced_.left)].gradient_at(0, b));
     }
     const F* given = slopes.data_ptr<F>();

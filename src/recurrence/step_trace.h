@@ -107,6 +107,7 @@ class StepTrace {
   // Call before drive(): the stack takes over the memory of an earlier run, values : B x m, after
   // `held` updates or with that many cells (MemoryShape::held), and leaves `left` numbers.
   void take_over(const Tensor& values, std::int64_t held, std::int64_t left);
+  std::int64_t held() const { return shape_.held; }
   // The reading after this step's move; call after drive().
   Traced read_now() const { return moved_; }
 

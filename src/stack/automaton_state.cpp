@@ -95,13 +95,14 @@ StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, std::
 }
 
 StackStatePtr next_state(const NondeterministicShape& shape, const StackStatePtr& state,
-                         const Tensor& scores, bool normalized, const Tensor& vectors) {
+                         const Tensor& scores, bool normalized, const Tensor& vectors, bool plain) {
   const auto& old = static_cast<const AutomatonState&>(*state);
   const Tensor rows = scores.view({scores.size(0), shape.configurations(), shape.actions()});
   auto next = std::make_shared<AutomatonState>();
   next->shape = shape;
   next->fast = old.fast;
-  std::tie(next->memory, next->node) = memory_behind(old);
+  next->node = old.node;
+  if (!plain) std::tie(next->memory, next->node) = memory_behind(old);
   ++next->node;
   if (next->memory) {
     next->read = fast_step(next->memory, normalized ? rows.softmax(2) : rows, vectors, old.read,
@@ -165,6 +166,10 @@ OptionSpec initialization_option() {
                      {"uniform", "xavier"});
 }
 
+namespace {
+
+// Creates the action layer, which computes transition scores. Initialised with U(-0.1, 0.1), or
+// with Xavier for the weight and U(-0.1, 0.1) for the bias.
 ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json& options,
                                   const ModuleContext& context, ParameterList& parameters) {
   const auto rows = shape.configurations() * shape.actions();
@@ -180,19 +185,74 @@ ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json
   return layer;
 }
 
-MemoryShape automaton_memory(const NondeterministicShape& shape, bool normalized,
-                             std::int64_t steps) {
+// Returns a state of the plain version, or null for a state of the fast version with a gradient.
+StackStatePtr in_plain_form(const StackStatePtr& state) {
+  const auto& old = static_cast<const AutomatonState&>(*state);
+  if (old.automaton.forward.defined()) return plain_state(old, old.automaton);
+  return old.read.requires_grad() ? nullptr : plain_state(old, old.memory->automaton(old.node));
+}
+
+}  // namespace
+
+AutomatonStack::AutomatonStack(const NondeterministicShape& shape, const Json& options,
+                               const ModuleContext& context)
+    : shape_(shape),
+      normalized_(options["normalized"]),
+      fast_(options["fast"].get<bool>() && has_automaton_kernels(shape_, context.tensor_options)),
+      options_(context.tensor_options),
+      action_(make_transition_layer(shape_, options, context, parameters_)) {}
+
+Tensor AutomatonStack::log_transition_weights(const Tensor& hidden) const {
+  const Tensor scores =
+      action_(hidden).view({hidden.size(0), shape_.configurations(), shape_.actions()});
+  return normalized_ ? scores.log_softmax(2) : scores;
+}
+
+std::int64_t AutomatonStack::held_size(std::int64_t count) const {
+  if (shape_.window == 0) return 0;
+  const auto c = shape_.configurations(), m = shape_.vector, row = kept(count) * c;
+  return c + m * c + (1 + m) * row * row;
+}
+
+HeldMemory AutomatonStack::held(const StackStatePtr& state) const {
+  const auto plain = in_plain_form(state);
+  if (plain == nullptr) return {};
+  const auto& own = static_cast<const AutomatonState&>(*plain).automaton;
+  const Tensor edges = own.edges.permute({0, 1, 3, 5, 2, 4}).flatten(1);
+  return {at::cat({own.forward, own.vectors.flatten(1), edges}, 1), own.edges.size(2)};
+}
+
+StackStatePtr AutomatonStack::update_held(const StackStatePtr& state, const Tensor& hidden) const {
+  const auto plain = in_plain_form(state);
+  if (plain == nullptr) return nullptr;
+  return next_state(shape_, plain, action_(hidden), normalized_, pushed(hidden), true);
+}
+
+StackStatePtr AutomatonStack::after_held(const StackStatePtr& state, const Tensor& numbers,
+                                         std::int64_t count) const {
+  const auto c = shape_.configurations(), m = shape_.vector, batch = numbers.size(0);
+  const auto nodes = kept(count), head = c + m * c;
+  const Tensor edges = numbers.narrow(1, head, numbers.size(1) - head)
+                           .view({batch, 1 + m, nodes, c, nodes, c})
+                           .permute({0, 1, 4, 2, 5, 3});
+  return plain_state(
+      static_cast<const AutomatonState&>(*state),
+      {edges, numbers.narrow(1, 0, c), numbers.narrow(1, c, m * c).view({batch, m, c})});
+}
+
+MemoryShape AutomatonStack::memory_shape(std::int64_t steps, std::int64_t held) const {
   MemoryShape memory;
   memory.kind = MemoryKind::nondeterministic;
   memory.steps = steps;
-  memory.automaton.steps = steps - 1;
-  memory.automaton.states = static_cast<int>(shape.states);
-  memory.automaton.symbols = static_cast<int>(shape.symbols);
-  memory.automaton.channels = shape.vector;
-  memory.automaton.window = shape.window;
-  memory.reexposed = shape.reexposed;
-  memory.state_symbol = shape.state_symbol;
-  memory.normalized = normalized;
+  memory.automaton.held = held;
+  memory.automaton.steps = held + steps - 1;
+  memory.automaton.states = static_cast<int>(shape_.states);
+  memory.automaton.symbols = static_cast<int>(shape_.symbols);
+  memory.automaton.channels = shape_.vector;
+  memory.automaton.window = shape_.window;
+  memory.reexposed = shape_.reexposed;
+  memory.state_symbol = shape_.state_symbol;
+  memory.normalized = normalized_;
   return memory;
 }
 

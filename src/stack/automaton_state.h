@@ -30,9 +30,10 @@ StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, std::
                             std::int64_t length, at::TensorOptions options,
                             const Tensor& bottom = {});
 // scores : B x C*W, converted to weights by a softmax over each of the C rows or by an exponential;
-// vectors : B x m.
+// vectors : B x m. `plain`: by the plain version, for a state of that version.
 StackStatePtr next_state(const NondeterministicShape& shape, const StackStatePtr& state,
-                         const Tensor& scores, bool normalized, const Tensor& vectors = {});
+                         const Tensor& scores, bool normalized, const Tensor& vectors = {},
+                         bool plain = false);
 // weights : B x n x C x W, or their logarithms; vectors : B x n x m; bottom : m. Returns the values
 // read after 0 .. n steps : B x (n+1) x R.
 Tensor run_automaton(const NondeterministicShape& shape, bool fast, const Tensor& weights,
@@ -42,13 +43,41 @@ std::pair<Tensor, bool> simulated_weights(std::string_view kind, const Nondeterm
                                           const NamedTensors& inputs);
 
 OptionSpec fast_option();
-// Creates the action layer, which computes transition scores. Initialised with U(-0.1, 0.1), or
-// with Xavier for the weight and U(-0.1, 0.1) for the bias.
-ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json& options,
-                                  const ModuleContext& context, ParameterList& parameters);
 OptionSpec initialization_option();
-// Returns the memory of recorded steps.
-MemoryShape automaton_memory(const NondeterministicShape& shape, bool normalized,
-                             std::int64_t steps);
+
+// What the two stacks have in common.
+class AutomatonStack : public Stack {
+ public:
+  AutomatonStack(const NondeterministicShape& shape, const Json& options,
+                 const ModuleContext& context);
+
+  StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
+    return next_state(shape_, state, action_(hidden), normalized_, pushed(hidden));
+  }
+  Tensor log_transition_weights(const Tensor& hidden) const override;
+
+  bool recordable() const override { return fast_; }
+  bool can_be_cut() const override { return false; }
+  // With a window, a recorded run takes over kernel/memory/automaton_content.h.
+  std::int64_t held_size(std::int64_t count) const override;
+  HeldMemory held(const StackStatePtr& state) const override;
+  StackStatePtr update_held(const StackStatePtr& state, const Tensor& hidden) const override;
+  StackStatePtr after_held(const StackStatePtr& state, const Tensor& numbers,
+                           std::int64_t count) const override;
+
+ protected:
+  // The vector of a vector stack, B x m.
+  virtual Tensor pushed(const Tensor& hidden) const { return {}; }
+  // The memory of recorded steps, of which `held` nodes below the head were taken over.
+  MemoryShape memory_shape(std::int64_t steps, std::int64_t held) const;
+
+  NondeterministicShape shape_;
+  bool normalized_, fast_;
+  at::TensorOptions options_;
+  ActionLayer action_;
+
+ private:
+  std::int64_t kept(std::int64_t count) const { return std::min(count, shape_.window - 1); }
+};
 
 }  // namespace pushdown

@@ -10,46 +10,25 @@
 namespace pushdown {
 namespace {
 
-class NondeterministicStack : public Stack {
+class NondeterministicStack : public AutomatonStack {
  public:
   NondeterministicStack(const Json& options, const ModuleContext& context)
-      : shape_(nondeterministic_shape(options)),
-        normalized_(options["normalized"]),
-        fast_(options["fast"].get<bool>() && has_automaton_kernels(shape_, context.tensor_options)),
-        options_(context.tensor_options),
-        action_(make_transition_layer(shape_, options, context, parameters_)) {}
+      : AutomatonStack(nondeterministic_shape(options), options, context) {}
 
   std::int64_t reading_size() const override { return shape_.reading_size(); }
 
   StackStatePtr initial(std::int64_t batch, std::int64_t length) const override {
     return initial_state(shape_, fast_, batch, length, options_);
   }
-  StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
-    return next_state(shape_, state, action_(hidden), normalized_);
-  }
   Tensor reading(const StackStatePtr& state) const override {
     return reading_of_forward_weights(static_cast<const AutomatonState&>(*state).read, shape_);
   }
 
-  Tensor log_transition_weights(const Tensor& hidden) const override {
-    const Tensor scores =
-        action_(hidden).view({hidden.size(0), shape_.configurations(), shape_.actions()});
-    return normalized_ ? scores.log_softmax(2) : scores;
-  }
-
-  bool recordable() const override { return fast_; }
-  bool can_be_cut() const override { return false; }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
-    trace.drive(reading, action_(hidden), automaton_memory(shape_, normalized_, steps));
+    trace.drive(reading, action_(hidden), memory_shape(steps, trace.held()));
     return {};
   }
-
- private:
-  NondeterministicShape shape_;
-  bool normalized_, fast_;
-  at::TensorOptions options_;
-  ActionLayer action_;
 };
 
 Tensor simulate_nondeterministic(const Json& options, const NamedTensors& inputs) {

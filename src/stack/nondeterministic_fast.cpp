@@ -180,6 +180,7 @@ NondeterministicMemory<F> AutomatonMemory::memory(std::int64_t b) const {
 void AutomatonMemory::begin_backward(std::int64_t last) {
   last_backward_ = last;
   if (!numerators_.defined()) numerators_ = at::empty_like(columns_);
+  numerators_.narrow(1, column_start(last), size_.edge_rows() * size_.row(last)).zero_();
   forward_gradients_ = at::zeros({batch_, size_.forward_gradients()}, columns_.options());
   popped_gradient_ = at::empty({batch_, size_.popped_gradient()}, columns_.options());
 }
@@ -283,7 +284,7 @@ Tensor AutomatonMemory::bottom_gradient(const Tensor& first_reading_gradient) {
         kernel_for<NondeterministicKernel<scalar_t>>(current_isa(), size_.states, size_.symbols);
     for (std::int64_t b = 0; b < batch_; ++b)
       kernel.finish_backward(
-          memory<scalar_t>(b), last_backward_,
+          memory<scalar_t>(b), 1, last_backward_,
           row_gradients(b, 1, given.data_ptr<scalar_t>() + b * given.size(1)).data());
   });
   const auto row = size_.row(1);

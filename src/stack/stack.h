@@ -123,8 +123,13 @@ class Stack {
   // Returns how many numbers of a sequence a recorded run takes over from the previous run, where
   // `count` grows by one with every update; 0: it cannot take over a state.
   virtual std::int64_t held_size(std::int64_t count) const { return 0; }
-  // Returns the state in the form that a recorded run takes over.
+  // Returns the state in the form that a recorded run takes over; without numbers if that is not
+  // possible.
   virtual HeldMemory held(const StackStatePtr& state) const { return {}; }
+  // Makes one step between two runs that take the state over; null if that is not possible.
+  virtual StackStatePtr update_held(const StackStatePtr& state, const Tensor& hidden) const {
+    return update(state, hidden);
+  }
   // Returns the state after a run that began with `old` and ended with these numbers.
   virtual StackStatePtr after_held(const StackStatePtr& old, const Tensor& numbers,
                                    std::int64_t count) const {

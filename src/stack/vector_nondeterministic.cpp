@@ -26,14 +26,10 @@ NondeterministicShape shape_of(const Json& options, std::int64_t vector) {
   return shape;
 }
 
-class VectorNondeterministicStack : public Stack {
+class VectorNondeterministicStack : public AutomatonStack {
  public:
   VectorNondeterministicStack(const Json& options, const ModuleContext& context)
-      : shape_(shape_of(options, options["size"])),
-        normalized_(options["normalized"]),
-        fast_(options["fast"].get<bool>() && has_automaton_kernels(shape_, context.tensor_options)),
-        options_(context.tensor_options),
-        action_(make_transition_layer(shape_, options, context, parameters_)),
+      : AutomatonStack(shape_of(options, options["size"]), options, context),
         vector_(options, shape_.vector, context, parameters_) {
     if (options["bottom_vector"] == "learned") {
       bottom_ = uniform_parameter({shape_.vector}, -0.1, 0.1, context);
@@ -48,40 +44,25 @@ class VectorNondeterministicStack : public Stack {
   StackStatePtr initial(std::int64_t batch, std::int64_t length) const override {
     return initial_state(shape_, fast_, batch, length, options_, initial_bottom());
   }
-  StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
-    return next_state(shape_, state, action_(hidden), normalized_, vector_(hidden));
-  }
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const AutomatonState&>(*state).read;
   }
 
-  Tensor log_transition_weights(const Tensor& hidden) const override {
-    const Tensor scores =
-        action_(hidden).view({hidden.size(0), shape_.configurations(), shape_.actions()});
-    return normalized_ ? scores.log_softmax(2) : scores;
-  }
-
-  bool recordable() const override { return fast_; }
-  bool can_be_cut() const override { return false; }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
     trace.drive(
-        reading, joined({action_(hidden), vector_(hidden)}),
-        automaton_memory(shape_, normalized_, steps),
+        reading, joined({action_(hidden), vector_(hidden)}), memory_shape(steps, trace.held()),
         bottom_.defined() ? trace.logistic_constant(bottom_) : trace.constant(initial_bottom()));
     return {};
   }
 
  private:
+  Tensor pushed(const Tensor& hidden) const override { return vector_(hidden); }
   Tensor initial_bottom() const {  // m
     return bottom_.defined() ? bottom_.sigmoid()
                              : at::full({shape_.vector}, fixed_bottom_, options_);
   }
 
-  NondeterministicShape shape_;
-  bool normalized_, fast_;
-  at::TensorOptions options_;
-  ActionLayer action_;
   PushedVector vector_;
   Tensor bottom_;
   double fixed_bottom_ = 0;

@@ -43,7 +43,11 @@ inline std::vector<RecordedCase> recorded_cases() {
         {{"kind", "vector_nondeterministic"}, {"states", 2}, {"symbols", 2}, {"size", 3}},
         {{"kind", "vector_nondeterministic"}, {"bottom", "original"}},
         {{"kind", "nondeterministic"}, {"symbols", 3}, {"window", 4}, {"reading", "state_symbol"}},
-        {{"kind", "vector_nondeterministic"}, {"window", 3}, {"normalized", true}}})
+        {{"kind", "vector_nondeterministic"}, {"window", 3}, {"normalized", true}},
+        {{"kind", "nondeterministic"}, {"window", 1}},
+        {{"kind", "nondeterministic"}, {"window", 9}, {"bottom", "reexposed"}},
+        {{"kind", "nondeterministic"}, {"states", 3}, {"symbols", 3}, {"window", 6}},
+        {{"kind", "vector_nondeterministic"}, {"size", 2}, {"window", 30}}})
     all.push_back({lstm, stack});
   // Memories whose cells move.
   const auto parallel = [](Json more) {

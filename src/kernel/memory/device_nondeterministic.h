@@ -4,7 +4,8 @@
 // kS = 0), and for numbers known at compile time: then loops are unrolled, and there is no division
 // by a number that must be loaded.
 //
-// Letters: nodes 0 .. U+1 for U updates, C configurations, W = 2C + Q actions, m channels.
+// Letters: nodes 0 .. N+1 for N steps, of which U are updates of this run, C configurations, W = 2C
+// + Q actions, m channels.
 //   columns : column j has, for channel 0 (P) and the m channels of V, C rows (target
 //             configuration b) of j*C numbers, P[i->j][a->b] at i*C + a
 //   popped  : node j has Q rows of (j-1)*C numbers, the pop factors M[k][(t,y)->r] at k*C + (t,y)
@@ -20,7 +21,7 @@
 #pragma once
 #include <type_traits>
 
-#include "kernel/device_team.h"
+#include "kernel/memory/automaton_content.h"
 
 namespace pushdown::device {
 
@@ -48,16 +49,19 @@ struct NondeterministicLoops {
   template <int kSize>
   using SizeOf = std::conditional_t<kQ == 0, AnySize, Size<kSize>>;
 
-  Index updates;
+  // The nodes before the first update and after the last one.
+  std::conditional_t<kLimited, AnySize, Size<1>> head;
+  Index last;
   SizeOf<kQ> q;
   SizeOf<kS> s;
   SizeOf<kQ * kS> c;
   SizeOf<2 * kQ * kS + kQ> w;
   Index m;
   std::conditional_t<kLimited, AnySize, Size<0>> window;
-  bool reexposed, state_symbol, normalized;
+  bool reexposed, state_symbol, normalized, goes_on;
   // Kept: U x C x W transition weights, U x m pushed vectors, forward weights and masses of nodes.
   F *weights, *vectors, *forward_weights, *mass, *columns, *popped;
+  F *head_vectors, *last_vectors;  // m x C, of these nodes if the run goes on
   // Gradients of the numerators, of the gauge-invariant forward weights, and of pop factors.
   F *numerators, *forward_gradients, *popped_gradient;
   F *weight_gradient, *reading_rows, *vector_gradient;  // in fast memory, with `largest`
@@ -65,9 +69,11 @@ struct NondeterministicLoops {
   Pack* near;                                           // pop factors of the step, see above
   F* readings;
   const F* bottom;
+  const F* left_gradient = nullptr;  // of the content that the run left; null: none
 
   PUSHDOWN_DEVICE NondeterministicLoops(const MemoryShape& shape, const StackMemory<F>& memory)
-      : updates(shape.steps - 1),
+      : head(shape.automaton.held + 1),
+        last(static_cast<Index>(shape.automaton.steps) + 1),
         q(shape.automaton.states),
         s(shape.automaton.symbols),
         c(configurations(shape)),
@@ -77,15 +83,18 @@ struct NondeterministicLoops {
         reexposed(shape.reexposed),
         state_symbol(shape.state_symbol),
         normalized(shape.normalized),
+        goes_on(shape.goes_on),
         weights(memory.tape),
-        vectors(weights + updates * c * w),
-        forward_weights(vectors + updates * m),
-        mass(forward_weights + (updates + 2) * c),
-        columns(mass + (updates + 2) * c),
+        vectors(weights + (shape.steps - 1) * c * w),
+        forward_weights(vectors + (shape.steps - 1) * m),
+        mass(forward_weights + (last + 1) * c),
+        columns(mass + (last + 1) * c),
         popped(columns + columns_size(shape)),
+        head_vectors(popped + popped_size(shape) * q * c),
+        last_vectors(head_vectors + m * c),
         numerators(memory.scratch),
         forward_gradients(numerators + columns_size(shape)),
-        popped_gradient(forward_gradients + (updates + 2) * c),
+        popped_gradient(forward_gradients + (last + 1) * c),
         weight_gradient(memory.fast),
         reading_rows(weight_gradient + c * w),
         vector_gradient(reading_rows + (1 + m) * c),
@@ -95,9 +104,10 @@ struct NondeterministicLoops {
         readings(memory.readings),
         bottom(memory.bottom) {}
 
-  // 0 also if it is longer than the sequence.
+  // 0 also if it is longer than the only piece of a sequence.
   PUSHDOWN_HOST_DEVICE static Count window_of(const MemoryShape& shape) {
-    return shape.automaton.window < shape.steps ? shape.automaton.window : 0;
+    const auto& automaton = shape.automaton;
+    return shape.goes_on || automaton.window <= automaton.steps ? automaton.window : 0;
   }
   // Numbers of columns 0 .. j-1 for one row, times C.
   template <class Number>
@@ -109,26 +119,26 @@ struct NondeterministicLoops {
   }
   PUSHDOWN_HOST_DEVICE static Count columns_size(const MemoryShape& shape) {
     return (1 + shape.automaton.channels) *
-           before<Count>(shape.steps + 1, configurations(shape), window_of(shape));
+           before<Count>(shape.automaton.steps + 2, configurations(shape), window_of(shape));
   }
   // Number of nodes of the pop factors, for one row, of all steps and of one step.
   PUSHDOWN_HOST_DEVICE static Count popped_size(const MemoryShape& shape) {
-    const Count u = shape.steps - 1, window = window_of(shape);
-    return window > 0 ? u * window : u * (u + 1) / 2;
+    const Count n = shape.automaton.steps, window = window_of(shape);
+    return window > 0 ? n * window : n * (n + 1) / 2;
   }
   PUSHDOWN_HOST_DEVICE static Count popped_nodes(const MemoryShape& shape) {
     const Count window = window_of(shape);
-    return window > 0 ? window : shape.steps + 1;
+    return window > 0 ? window : shape.automaton.steps + 2;
   }
   PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
     const Count c = configurations(shape), u = shape.steps - 1, q = shape.automaton.states;
-    return u * (c * (2 * c + q) + shape.automaton.channels) + 2 * (u + 2) * c +
-           columns_size(shape) + q * c * popped_size(shape);
+    return u * (c * (2 * c + q) + shape.automaton.channels) + 2 * (shape.automaton.steps + 2) * c +
+           columns_size(shape) + q * c * popped_size(shape) + 2 * shape.automaton.channels * c;
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
-    const Count c = configurations(shape), u = shape.steps - 1, near = near_size(shape);
-    return columns_size(shape) + (u + 2) * c + shape.automaton.states * popped_nodes(shape) * c +
-           (near > kMostNear ? near + kTile : 0);
+    const Count c = configurations(shape), near = near_size(shape);
+    return columns_size(shape) + (shape.automaton.steps + 2) * c +
+           shape.automaton.states * popped_nodes(shape) * c + (near > kMostNear ? near + kTile : 0);
   }
   PUSHDOWN_HOST_DEVICE static Count fast_size(const MemoryShape& shape) {
     const Count c = configurations(shape), m = shape.automaton.channels;
@@ -139,7 +149,7 @@ struct NondeterministicLoops {
   // One pack for each tile of states, node below and configuration.
   PUSHDOWN_HOST_DEVICE static Index tiles(Index states) { return (states + kTile - 1) / kTile; }
   PUSHDOWN_HOST_DEVICE static Count near_size(const MemoryShape& shape) {
-    const Count window = window_of(shape), nodes = window > 0 ? window : shape.steps - 1;
+    const Count window = window_of(shape), nodes = window > 0 ? window : shape.automaton.steps;
     return tiles(shape.automaton.states) * kTile * nodes * configurations(shape);
   }
   PUSHDOWN_HOST_DEVICE static Pack* aligned(F* place) {
@@ -190,7 +200,20 @@ struct NondeterministicLoops {
     return popped + q * c * ((j - 1) * (j - 2) / 2) + r * (j - 1) * c;
   }
   PUSHDOWN_DEVICE Index reading_size() const { return m > 0 ? c * m : state_symbol ? c : s; }
-  PUSHDOWN_DEVICE F* reading_of(Index node) const { return readings + (node - 1) * reading_size(); }
+  PUSHDOWN_DEVICE F* reading_of(Index node) const {
+    return readings + (node - head) * reading_size();
+  }
+  // The contents before the first update and after the last one, and the rows of their columns.
+  PUSHDOWN_DEVICE AutomatonContent<F> taken(const F* numbers) const {
+    return {c, m, head - 1, 1, const_cast<F*>(numbers)};
+  }
+  PUSHDOWN_DEVICE AutomatonContent<F> left(const F* numbers) const {
+    const Index most = window - 1, kept = last - 1 < most ? last - 1 : most;
+    return {c, m, kept, last - kept, const_cast<F*>(numbers)};
+  }
+  PUSHDOWN_DEVICE auto rows_of(F* of) const {
+    return [this, of](Index j, Index r) { return row(of, j, 0, r); };
+  }
 
   // Reads u of the node, or the expected vectors times u.
   template <class Team>
@@ -216,6 +239,8 @@ struct NondeterministicLoops {
 
   template <class Team>
   PUSHDOWN_DEVICE void begin(const Team& team, const F*, F*) {
+    if constexpr (kLimited)
+      if (goes_on) return take_over(team, taken(bottom));
     each(team, 2 * c, [&](Index i) {
       forward_weights[i] = i == 0 || i == c ? F(1) : F(0);
       mass[i] = i == c ? F(1) : F(0);
@@ -233,6 +258,34 @@ struct NondeterministicLoops {
     team.sync();
     // The initial bottom is read at first even if it can never be seen again.
     each(team, m, [&](Index k) { readings[k] = bottom[k]; });
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void take_over(const Team& team, const AutomatonContent<F>& content) {
+    F* u = forward_weights + head * c;
+    each(team, c, [&](Index b) { u[b] = content.forward()[b]; });
+    // The gradients of these columns are not divided by a mass.
+    each(team, (head + 1) * c, [&](Index i) { mass[i] = 1; });
+    each(team, m * c, [&](Index i) { head_vectors[i] = content.vectors()[i]; });
+    for (Index j = 1; j <= head; ++j)
+      each(team, (1 + m) * c * length(j),
+           [&](Index i) { (row(columns, j, 0, 0) + origin(j))[i] = 0; });
+    team.sync();
+    content.write_edges(team, rows_of(columns));
+    if (m == 0) return read(team, head);
+    each(team, c * m, [&](Index i) { readings[i] = u[i / m] * head_vectors[i % m * c + i / m]; });
+  }
+  template <class Team>
+  requires kLimited PUSHDOWN_DEVICE void leave(const Team& team, F* numbers) const {
+    const auto content = left(numbers);
+    content.read_edges(team, rows_of(columns));
+    each(team, c, [&](Index b) { content.forward()[b] = forward_weights[last * c + b]; });
+    each(team, m * c, [&](Index i) {
+      const F* own = row(columns, last, 0, c + i);
+      F sum = 0;
+      for (Index e = lowest(last) * c; e < last * c; ++e) sum += own[e];
+      last_vectors[i] = content.vectors()[i] = sum;
+    });
   }
 
   // Computes the transition weights from the scores of the action layer.
@@ -306,7 +359,7 @@ struct NondeterministicLoops {
 
   template <class Team>
   PUSHDOWN_DEVICE void forward(const Team& team, Index update, const F* given, F*) {
-    const Index p = update + 1, j = p + 1;
+    const Index p = head + update, j = p + 1;
     const F* u = forward_weights + p * c;
     F* used = weights + update * c * w;
     F* pushed = vectors + update * m;
@@ -373,11 +426,16 @@ struct NondeterministicLoops {
 
   template <class Team>
   PUSHDOWN_DEVICE void begin_backward(const Team& team) {
-    each(team, (updates + 2) * c, [&](Index i) { forward_gradients[i] = 0; });
+    each(team, (last + 1) * c, [&](Index i) { forward_gradients[i] = 0; });
     // The last column's gradient starts from this.
-    const Index last = updates + 1;
     F* column = row(numerators, last, 0, 0) + origin(last);
     each(team, (1 + m) * c * length(last), [&](Index i) { column[i] = 0; });
+    left_gradient = nullptr;
+  }
+  template <class Team>
+  requires kLimited PUSHDOWN_DEVICE void begin_backward(const Team& team, const F* given) {
+    begin_backward(team);
+    left_gradient = given;
   }
 
   // Adds the gradient of a reading to the rows of its column, see memory/nondeterministic.h.
@@ -406,17 +464,17 @@ struct NondeterministicLoops {
   template <class Team>
   PUSHDOWN_DEVICE void finish(const Team& team, Index j) {
     // The last node that pops through node j; one that reaches node i must not be above i + D.
-    const Index end_node = updates + 1;
-    const Index last = window > 0 && j + window - 1 < end_node ? j + window - 1 : end_node;
+    const Index end_node = window > 0 && j + window - 1 < last ? j + window - 1 : last;
+    const Index first_node = kLimited && j < head - 1 ? head + 1 : j + 2;
     const Index oldest = lowest(j) * c, count = j * c - oldest;
     // In fast memory: for each tile of states t, later node l and configuration (r, y), the factors
     // of (t, y).
-    const Index later = last > j + 1 ? last - j - 1 : 0;
+    const Index later = end_node >= first_node ? end_node - first_node + 1 : 0;
     each(team, tiles(q) * later * c, [&](Index i) {
       const auto [tile, rest] = divided(i, later * c);
       const auto [l, b] = divided(rest, c);
       const auto [r, y] = divided(b, s);
-      const F* factor = factors(j + 2 + l, r) + j * c + tile * kTile * s + y;
+      const F* factor = factors(first_node + l, r) + j * c + tile * kTile * s + y;
       Pack all;
       PUSHDOWN_UNROLL
       for (int t = 0; t < kTile; ++t) all.of[t] = is_state(tile * kTile + t) ? factor[t * s] : F(0);
@@ -430,9 +488,9 @@ struct NondeterministicLoops {
       const Index e = oldest + place;
       F total[kTile] = {};
       const Pack* factor = near + (tile * later * c + y);
-      const F* column = row(numerators, j + 2, channel, y) + e;
-      Walk walk = walk_from(j + 2, channel, y);
-      Index end = last * c;
+      const F* column = row(numerators, first_node, channel, y) + e;
+      Walk walk = walk_from(first_node, channel, y);
+      Index end = end_node * c;
       if (window > 0) {
         const Index reach = (divided(e, c).quotient + window) * c;
         if (reach < end) end = reach;
@@ -471,11 +529,18 @@ struct NondeterministicLoops {
 
   template <class Team>
   PUSHDOWN_DEVICE void backward(const Team& team, Index update, const F* reading_gradient, F* out) {
-    const Index p = update + 1, j = p + 1;
+    const Index p = head + update, j = p + 1;
     const F* u = forward_weights + p * c;
     const F* used = weights + update * c * w;
     const F* pushed = vectors + update * m;
     spread(team, j, reading_gradient);
+    if (kLimited && left_gradient != nullptr) {
+      team.sync();
+      const auto content = left(left_gradient);
+      if (content.has_column(j))
+        content.add_edges(team, j, rows_of(columns), rows_of(numerators), forward_gradients);
+      if (j == last) content.add_head(team, forward_weights + j * c, last_vectors, reading_rows);
+    }
     team.sync();
     finish(team, j);
     team.sync();
@@ -594,6 +659,8 @@ struct NondeterministicLoops {
   // windows.
   template <class Team>
   PUSHDOWN_DEVICE void end_backward(const Team& team, const F* reading_gradient, F* out) {
+    if constexpr (kLimited)
+      if (goes_on) return give_back(team, taken(out), reading_gradient);
     if (m == 0) return;
     if (reexposed) {
       spread(team, 1, reading_gradient);
@@ -604,6 +671,42 @@ struct NondeterministicLoops {
     each(team, m, [&](Index k) {
       out[k] = reexposed ? row(numerators, 1, 1 + k, 0)[0] : reading_gradient[k];
     });
+  }
+  // The gradient of the content that the run took over, see memory/nondeterministic.h.
+  template <class Team>
+  PUSHDOWN_DEVICE void give_back(const Team& team, const AutomatonContent<F>& content,
+                                 const F* reading_gradient) {
+    const F* u = forward_weights + head * c;
+    each(team, c, [&](Index b) {
+      F slope = 0;
+      for (Index k = 0; u[b] > 0 && k < w; ++k)
+        slope += weights[b * w + k] * weight_gradient[b * w + k] / u[b];
+      if (m == 0) slope += reading_gradient[state_symbol ? b : b % s];
+      for (Index k = 0; k < m; ++k) {
+        const F given = reading_gradient[b * m + k];
+        slope += given * head_vectors[k * c + b];
+        content.vectors()[k * c + b] = given * u[b];
+      }
+      content.forward()[b] = slope;
+    });
+    each(team, (1 + m) * c, [&](Index i) { reading_rows[i] = 0; });
+    for (Index j = 1; j < head; ++j)
+      each(team, (1 + m) * c * length(j),
+           [&](Index i) { (row(numerators, j, 0, 0) + origin(j))[i] = 0; });
+    for (Index j = head; j > 1; --j) {
+      each(team, (head + 1) * c, [&](Index i) { forward_gradients[i] = 0; });
+      team.sync();
+      finish(team, j);
+      team.sync();
+    }
+    content.read_edges(team, rows_of(numerators));
+    if (left_gradient == nullptr) return;
+    team.sync();
+    const auto after = left(left_gradient);
+    for (Index j = after.oldest + 1; j <= head; ++j)
+      for (Index r = 0; r < (1 + m) * c; ++r)
+        each_between(team, after.begin(), j * c,
+                     [&](Index e) { content.row(j, r)[e] += after.row(j, r)[e]; });
   }
 };
 

@@ -50,8 +50,9 @@ struct MemoryShape {
   std::int64_t limit = 0;  // cells of a tape, or of a stack with limited depth; 0: none
   bool taped = true;       // kept for a backward pass
   // For memories that a run takes over from a previous run, see memories.h: the number of earlier
-  // updates, or for shifted memories the cells that may have been written (the extent, see there);
-  // and whether a later run will take the memory over from this one.
+  // updates, or for shifted memories the cells that may have been written (the extent, see there),
+  // or for nondeterministic stacks the nodes below the head; and whether this run takes over a
+  // memory and leaves it to a later one.
   std::int64_t held = 0;
   bool goes_on = false;
   double empty = 0;  // content of cells that were never written

@@ -3,7 +3,7 @@
 // source for the CPU alone, because of its tiles (docs/adr/0019). Devices use
 // device_nondeterministic.h.
 #pragma once
-#include "kernel/memory/processor_loops.h"
+#include "kernel/memory/automaton_content.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
@@ -12,9 +12,12 @@ template <class F>
 struct NondeterministicStackMemory {
   MemoryShape shape;
   Index c, w, m, row, vector_row;  // row: padded C * W; vector_row: padded m
+  Index head, last;                // the node before the first update, and after the last one
   F* weights;                      // U x row
   F* vectors;                      // U x vector_row
   F* expected;                     // (U + 1) x C*m: the readings of a vector stack
+  F *head_vectors, *last_vectors;  // m x C, of these nodes if the run goes on
+  const F* left_gradient;          // of the content that the run left; null: none
   NondeterministicMemory<F> memory;
   F *reading_rows, *weight_gradient, *vector_gradient;
   NondeterministicKernel<F> kernel;
@@ -25,8 +28,9 @@ struct NondeterministicStackMemory {
   static Index head_size(const MemoryShape& shape) {
     const auto& z = shape.automaton;
     const Index c = z.configurations();
-    return padded_size(z.steps * (padded_size(c * z.actions()) + padded_size(z.channels)) +
-                       z.nodes() * c * (z.channels + 2) + 2 * kPadding);
+    return padded_size(
+        (shape.steps - 1) * (padded_size(c * z.actions()) + padded_size(z.channels)) +
+        shape.steps * c * z.channels + 2 * c * z.channels + z.nodes() * c * 2 + 2 * kPadding);
   }
   static Index tape_size(const MemoryShape& shape) {
     const auto& z = shape.automaton;
@@ -40,12 +44,25 @@ struct NondeterministicStackMemory {
            padded_size(z.channels);
   }
 
+  F* expected_at(Index node) const { return expected + (node - head) * c * m; }
+  // The contents before the first update and after the last one.
+  AutomatonContent<F> taken(const F* numbers) const {
+    return {c, m, head - 1, 1, const_cast<F*>(numbers)};
+  }
+  AutomatonContent<F> left(const F* numbers) const {
+    const Index most = memory.size.window - 1, kept = last - 1 < most ? last - 1 : most;
+    return {c, m, kept, last - kept, const_cast<F*>(numbers)};
+  }
+  auto rows_of(F* of) const {
+    return [this, of](Index j, Index r) { return memory.row(of, j, r); };
+  }
+
   // Reads u of the node, or the expected vectors times u.
   void read(Index node, F* reading) const {
     const F* u = memory.forward + node * c;
     const Index s = memory.size.symbols;
     if (m > 0) {
-      F* value = expected + (node - 1) * c * m;
+      F* value = expected_at(node);
       const Index length = memory.size.row(node);
       const F* rows = memory.column(memory.columns, node) + c * length;
       for (Index k = 0; k < m; ++k)
@@ -65,7 +82,8 @@ struct NondeterministicStackMemory {
   }
 
   template <class Team>
-  void begin(const Team&, const F* bottom, F* reading) {
+  void begin(const Team& team, const F* bottom, F* reading) {
+    if (shape.goes_on) return take_over(team, taken(bottom), reading);
     clear(memory.columns, memory.size.edge_rows() * memory.row_start[2]);
     clear(memory.forward, 2 * c);
     clear(memory.mass, 2 * c);
@@ -77,11 +95,41 @@ struct NondeterministicStackMemory {
     // The initial bottom is read at first even if it can never be seen again.
     for (Index k = 0; k < m; ++k) expected[k] = reading[k] = bottom[k];
   }
+  template <class Team>
+  void take_over(const Team& team, const AutomatonContent<F>& content, F* reading) {
+    clear(memory.columns, memory.size.edge_rows() * memory.row_start[head + 1]);
+    clear(memory.forward, (head + 1) * c);
+    content.write_edges(team, rows_of(memory.columns));
+    F* u = memory.forward + head * c;
+    copy(u, content.forward(), c);
+    // The gradients of these columns are not divided by a mass.
+    for (Index i = 0; i < (head + 1) * c; ++i) memory.mass[i] = 1;
+    if (m == 0) return read(head, reading);
+    copy(head_vectors, content.vectors(), m * c);
+    for (Index b = 0; b < c; ++b)
+      for (Index k = 0; k < m; ++k)
+        expected[b * m + k] = reading[b * m + k] = u[b] * head_vectors[k * c + b];
+  }
+  template <class Team>
+  void leave(const Team& team, F* numbers) const {
+    const auto content = left(numbers);
+    content.read_edges(team, rows_of(memory.columns));
+    copy(content.forward(), memory.forward + last * c, c);
+    const Index from = memory.size.lowest(last) * c;
+    for (Index i = 0; i < m * c; ++i) {
+      const F* own = memory.row(memory.columns, last, c + i);
+      F sum = 0;
+      for (Index e = from; e < last * c; ++e) sum += own[e];
+      last_vectors[i] = sum;
+    }
+    copy(content.vectors(), last_vectors, m * c);
+  }
 
   template <class Team>
   void forward(const Team&, Index u, const F* given, F* reading) {
     F* used = weights + u * row;
-    const F* from = memory.forward + (u + 1) * c;
+    const Index node = head + u + 1;
+    const F* from = memory.forward + (node - 1) * c;
     if (m > 0) copy(vectors + u * vector_row, given + c * w, m);
     if (shape.normalized) {
       for (Index a = 0; a < c; ++a) {
@@ -105,8 +153,8 @@ struct NondeterministicStackMemory {
       if (shape.normalized) factor = 1 / row_sum(to, w);
       for (Index k = 0; k < w; ++k) to[k] = factor == 0 ? F(0) : to[k] * factor;
     }
-    kernel.step(memory, u + 2, used, vectors + u * vector_row);
-    read(u + 2, reading);
+    kernel.step(memory, node, used, vectors + u * vector_row);
+    read(node, reading);
   }
 
   // Adds the gradient of a reading to the rows of its column. Readings depend on the
@@ -117,7 +165,7 @@ struct NondeterministicStackMemory {
   void spread(Index node, const F* given) {
     const F* u = memory.forward + node * c;
     if (m > 0) {
-      const F mean = dot(given, expected + (node - 1) * c * m, c * m);
+      const F mean = dot(given, expected_at(node), c * m);
       for (Index b = 0; b < c; ++b) {
         reading_rows[b] = -u[b] * mean;
         for (Index k = 0; k < m; ++k) reading_rows[(1 + k) * c + b] = u[b] * given[b * m + k];
@@ -134,14 +182,30 @@ struct NondeterministicStackMemory {
   template <class Team>
   void begin_backward(const Team&) {
     clear(memory.forward_gradients, memory.size.forward_gradients());
+    clear(memory.column(memory.numerators, last), memory.size.edge_rows() * memory.size.row(last));
+    left_gradient = nullptr;
+  }
+  template <class Team>
+  void begin_backward(const Team& team, const F* given) {
+    begin_backward(team);
+    left_gradient = given;
   }
 
   template <class Team>
-  void backward(const Team&, Index u, const F* reading_gradient, F* out) {
+  void backward(const Team& team, Index u, const F* reading_gradient, F* out) {
     const F* used = weights + u * row;
-    spread(u + 2, reading_gradient);
-    kernel.step_backward(memory, u + 2, memory.size.steps + 1, used, vectors + u * vector_row,
-                         reading_rows, weight_gradient, vector_gradient);
+    const Index node = head + u + 1;
+    spread(node, reading_gradient);
+    if (left_gradient != nullptr) {
+      const auto content = left(left_gradient);
+      if (content.has_column(node))
+        content.add_edges(team, node, rows_of(memory.columns), rows_of(memory.numerators),
+                          memory.forward_gradients);
+      if (node == last)
+        content.add_head(team, memory.forward + node * c, last_vectors, reading_rows);
+    }
+    kernel.step_backward(memory, node, last, used, vectors + u * vector_row, reading_rows,
+                         weight_gradient, vector_gradient);
     for (Index a = 0; a < c; ++a) {
       const F* to = used + a * w;
       const F* slope = weight_gradient + a * w;
@@ -152,12 +216,42 @@ struct NondeterministicStackMemory {
   }
 
   template <class Team>
-  void end_backward(const Team&, const F* reading_gradient, F* bottom) {
+  void end_backward(const Team& team, const F* reading_gradient, F* bottom) {
+    if (shape.goes_on) return give_back(team, taken(bottom), reading_gradient);
     if (m == 0) return;
     if (!shape.reexposed) return copy(bottom, reading_gradient, m);
     spread(1, reading_gradient);
-    kernel.finish_backward(memory, memory.size.steps + 1, reading_rows);
+    kernel.finish_backward(memory, 1, last, reading_rows);
     for (Index k = 0; k < m; ++k) bottom[k] = memory.row(memory.numerators, 1, (1 + k) * c)[0];
+  }
+  // The gradient of the content that the run took over.
+  template <class Team>
+  void give_back(const Team& team, const AutomatonContent<F>& content, const F* reading_gradient) {
+    // The weights of the first update are multiplied by u.
+    const F* u = memory.forward + head * c;
+    F* slope = content.forward();
+    for (Index a = 0; a < c; ++a)
+      slope[a] = u[a] > 0 ? row_dot(weights + a * w, weight_gradient + a * w, w) / u[a] : F(0);
+    for (Index b = 0; b < c; ++b) {
+      if (m == 0) slope[b] += reading_gradient[shape.state_symbol ? b : b % memory.size.symbols];
+      for (Index k = 0; k < m; ++k) {
+        const F given = reading_gradient[b * m + k];
+        slope[b] += given * head_vectors[k * c + b];
+        content.vectors()[k * c + b] = given * u[b];
+      }
+    }
+    // Columns without readings; nothing reaches the weights of earlier runs.
+    clear(reading_rows, padded_size((1 + m) * c));
+    for (Index j = head; j > 1; --j) {
+      clear(memory.forward_gradients, memory.size.end(head + 1));
+      kernel.finish_backward(memory, j, last, reading_rows);
+    }
+    content.read_edges(team, rows_of(memory.numerators));
+    if (left_gradient == nullptr) return;
+    const auto after = left(left_gradient);
+    for (Index j = after.oldest + 1; j <= head; ++j)
+      for (Index r = 0; r < (1 + m) * c; ++r)
+        for (Index e = after.begin(); e < j * c; ++e) content.row(j, r)[e] += after.row(j, r)[e];
   }
 };
 
@@ -170,11 +264,17 @@ NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& g
       m(given.automaton.channels),
       row(padded_size(c * w)),
       vector_row(padded_size(m)),
-      weights(place.tape) {
+      head(given.automaton.held + 1),
+      last(given.automaton.steps + 1),
+      weights(place.tape),
+      left_gradient(nullptr) {
   const auto& z = given.automaton;
-  vectors = weights + z.steps * row;
-  expected = vectors + z.steps * vector_row + kPadding;
-  F* forward = expected + z.nodes() * c * m;
+  const Index updates = given.steps - 1;
+  vectors = weights + updates * row;
+  expected = vectors + updates * vector_row + kPadding;
+  head_vectors = expected + given.steps * c * m;
+  last_vectors = head_vectors + c * m;
+  F* forward = last_vectors + c * m;
   F* columns = place.tape + head_size(given);
   memory = {z,
             given.row_start,

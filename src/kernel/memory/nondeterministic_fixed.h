@@ -247,22 +247,23 @@ struct FixedLoops {
   static void gather_column(const Memory& m, Index j, Index last, Index channel) {
     constexpr int kAlone = kPopVectors;
     const Index top = group_of(j), start = first_of(m, j), end = end_of(j);
+    const Index first = m.size.first_pop(j);
     if (gathered_before(j, last)) {
-      gather<1, kAlone>(m, channel, j, j + 2, last < top + 1 ? last : top + 1, start, end);
+      gather<1, kAlone>(m, channel, j, first, last < top + 1 ? last : top + 1, start, end);
     } else if (top != j || top - kColumns + 1 < 2) {
-      gather<1, kAlone>(m, channel, j, j + 2, last, start, end);
+      gather<1, kAlone>(m, channel, j, first, last, start, end);
     } else {
       // The range common to all of them; the older ones reach further down, the newer ones further
       // up.
       const Index common = end_of(j - kColumns + 1) > start ? end_of(j - kColumns + 1) : start;
       for (int d = 1; d < kColumns; ++d)
         clear(column(m, m.numerators, j - d) + channel * row_of(m, j - d), kC * row_of(m, j - d));
-      gather<kColumns, kColumnVectors>(m, channel, j, j + 2, last, start, common);
+      gather<kColumns, kColumnVectors>(m, channel, j, first, last, start, common);
       for (int d = 0; d < kColumns; ++d) {
         const Index own = end_of(j - d);
-        gather<1, kAlone>(m, channel, j - d, j + 2, last, first_of(m, j - d),
+        gather<1, kAlone>(m, channel, j - d, first, last, first_of(m, j - d),
                           own < start ? own : start);
-        gather<1, kAlone>(m, channel, j - d, j + 2, last, common, own);
+        gather<1, kAlone>(m, channel, j - d, first, last, common, own);
       }
     }
   }
@@ -356,9 +357,10 @@ struct FixedLoops {
     }
   }
 
-  static void finish_backward(const Memory& m, Index last, const F* reading_gradient) {
-    if (last < 2) clear(column(m, m.numerators, 1), m.size.edge_rows() * row_of(m, 1));
-    finish_column(m, 1, last, reading_gradient);
+  static void finish_backward(const Memory& m, Index j, Index last, const F* reading_gradient) {
+    if (j <= m.size.held && !gathered_before(j, last))
+      clear(column(m, m.numerators, j), m.size.edge_rows() * row_of(m, j));
+    finish_column(m, j, last, reading_gradient);
   }
 
   static void step_backward(const Memory& m, Index j, Index last, const F* weights, const F* vector,
@@ -367,10 +369,10 @@ struct FixedLoops {
     const Index channels = 1 + m.size.channels;
     const F* u = m.forward + p * kC;
     const F* gradient = at(m, m.numerators, j, 0);
-    if (j == last) clear(column(m, m.numerators, j), channels * kC * row);
     F constants[kC * (1 + kMaxNondeterministicChannels)];
-    copy(constants, reading_gradient, channels * kC);
-    for (int b = 0; b < kC; ++b) constants[b] += m.forward_gradients[j * kC + b];
+    for (int b = 0; b < kC; ++b)
+      constants[b] = reading_gradient[b] + m.forward_gradients[j * kC + b];
+    copy(constants + kC, reading_gradient + kC, m.size.channels * kC);
     finish_column(m, j, last, constants);
     // Push rule.
     for (int a = 0; a < kC; ++a)
@@ -440,8 +442,8 @@ struct Fixed {
     (m.size.window > 0 ? Limited::step_backward : Unlimited::step_backward)(
         m, j, last, weights, vector, reading_gradient, weight_gradient, vector_gradient);
   }
-  static void finish_backward(const Memory& m, Index last, const F* reading_gradient) {
-    (m.size.window > 0 ? Limited::finish_backward : Unlimited::finish_backward)(m, last,
+  static void finish_backward(const Memory& m, Index j, Index last, const F* reading_gradient) {
+    (m.size.window > 0 ? Limited::finish_backward : Unlimited::finish_backward)(m, j, last,
                                                                                 reading_gradient);
   }
 };

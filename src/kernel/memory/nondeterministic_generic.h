@@ -55,7 +55,7 @@ struct Generic {
                              const F* reading_gradient) {
     const Index q = m.size.states, s = m.size.symbols, c = q * s;
     const Index low = m.size.lowest(j), from = low * c, count = (j - low) * c;
-    for (Index l = j + 2; l <= last && l <= m.size.highest(j - 1); ++l) {
+    for (Index l = m.size.first_pop(j); l <= last && l <= m.size.highest(j - 1); ++l) {
       const Index start = m.size.lowest(l) * c;
       for (Index r = 0; r < q; ++r)
         for (Index t = 0; t < q; ++t)
@@ -74,10 +74,10 @@ struct Generic {
     }
   }
 
-  static void finish_backward(const Memory& m, Index last, const F* reading_gradient) {
-    if (last < 2) clear(m.column(m.numerators, 1), m.size.edge_rows() * m.size.row(1));
+  static void finish_backward(const Memory& m, Index j, Index last, const F* reading_gradient) {
+    if (j <= m.size.held) clear(m.column(m.numerators, j), m.size.edge_rows() * m.size.row(j));
     for (Index channel = 0; channel <= m.size.channels; ++channel)
-      finish_channel(m, 1, last, channel, reading_gradient);
+      finish_channel(m, j, last, channel, reading_gradient);
   }
 
   static void step_backward(const Memory& m, Index j, Index last, const F* weights, const F* vector,
@@ -88,7 +88,6 @@ struct Generic {
     const auto gradient = [&](Index channel, Index b) {
       return m.row(m.numerators, j, channel * c + b);
     };
-    if (j == last) clear(m.column(m.numerators, j), m.size.edge_rows() * m.size.row(j));
     clear(m.column(m.numerators, p), m.size.edge_rows() * m.size.row(p));
     for (Index r = 0; r < q; ++r) clear(m.factor_gradients(j, r) + m.size.first(j), m.size.row(j));
     clear(weight_gradient, c * w);

@@ -32,6 +32,8 @@ struct NondeterministicSize {
   std::int64_t steps = 0;
   std::int64_t channels = 0;  // m of a vector stack
   std::int64_t window = 0;    // D of a limited memory; 0: unlimited
+  // K: nodes 1 .. K+1 were taken over from an earlier run, whose steps count in `steps`.
+  std::int64_t held = 0;
 
   PUSHDOWN_INLINE std::int64_t configurations() const { return std::int64_t{states} * symbols; }
   PUSHDOWN_INLINE std::int64_t actions() const { return 2 * configurations() + states; }
@@ -42,6 +44,10 @@ struct NondeterministicSize {
   }
   PUSHDOWN_INLINE std::int64_t highest(std::int64_t i) const {
     return window == 0 ? steps + 1 : i + window;
+  }
+  // The first step of this run that can pop through node j leads to this node.
+  PUSHDOWN_INLINE std::int64_t first_pop(std::int64_t j) const {
+    return j < held ? held + 2 : j + 2;
   }
   // The range of a row of column j.
   PUSHDOWN_INLINE std::int64_t first(std::int64_t j) const {
@@ -102,16 +108,17 @@ struct NondeterministicKernel {
   // Computes node j = 2 .. n+1 from node j - 1. weights : C x W; vector : m, pushed by every push.
   void (*step)(const NondeterministicMemory<F>& memory, std::int64_t j, const F* weights,
                const F* vector);
-  // The reverse of step, for j = last down to 2, where `last` is the last node that the loss
-  // depends on. reading_gradient : (1 + m) x C, see memory/nondeterministic.h; weight_gradient : C
-  // x W and vector_gradient : m, overwritten.
+  // The reverse of step, for j = last down to held + 2, where `last` is the last node that the loss
+  // depends on. The caller sets the numerators of column `last` to 0. reading_gradient : (1 + m) x
+  // C, see memory/nondeterministic.h; weight_gradient : C x W and vector_gradient : m, overwritten.
   void (*step_backward)(const NondeterministicMemory<F>& memory, std::int64_t j, std::int64_t last,
                         const F* weights, const F* vector, const F* reading_gradient,
                         F* weight_gradient, F* vector_gradient);
-  // After the last step_backward: computes the gradient of column 1, the edge of the initial bottom
-  // symbol, into numerators. Its mass must be 1 for configuration 0.
-  void (*finish_backward)(const NondeterministicMemory<F>& memory, std::int64_t last,
-                          const F* reading_gradient);
+  // After the last step_backward: computes the gradient of column j, which no step of this run has
+  // made, into numerators: column 1, the edge of the initial bottom symbol, or the columns taken
+  // over, held + 1 first. Their masses must be 1.
+  void (*finish_backward)(const NondeterministicMemory<F>& memory, std::int64_t j,
+                          std::int64_t last, const F* reading_gradient);
 };
 
 }  // namespace pushdown

@@ -87,6 +87,7 @@ struct DeviceStepProgram {
 
   // For the backward pass.
   int output = -1;
+  bool left_used = false;    // whether gradients of the stack's final content are given
   const F* given = nullptr;  // gradient of the output of step t, at t * given_step
   std::int64_t given_model = 0, given_row = 0, given_step = 0;
   std::int64_t parameters = 0;      // P

@@ -116,8 +116,7 @@ struct StepLoop : StepNumbers<F> {
   PUSHDOWN_DEVICE void begin_memory_backward(const Team& team) {
     if (p.memory_node < 0 || steps == 0) return;
     if constexpr (requires(F * to) { memory.leave(team, to); })
-      if (p.left_node >= 0 && nodes()[p.left_node].gradient)
-        return memory.begin_backward(team, gradient(p.left_node, 0));
+      if (p.left_used) return memory.begin_backward(team, gradient(p.left_node, 0));
     memory.begin_backward(team);
   }
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,

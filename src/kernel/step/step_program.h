@@ -122,6 +122,7 @@ struct StepProgram {
   // The stack, if there is a `memory`: shape.steps = steps, or steps + 1 if the stack also moves at
   // the last step.
   MemoryShape memory;
+  bool left_used = false;  // whether the backward pass is given gradients of its final content
   std::int64_t tape_size, memory_scratch_size;  // for each sequence
   // Both passes return early, with meaningless numbers, once it is not 0. Null: they do not.
   const int* stop;

@@ -56,7 +56,7 @@ class StepRun {
 
   void backward(int output, Rows<F> given, Index given_step) {
     for (Index b = 0; memory_node_ >= 0 && b < count_; ++b) {
-      if (left_node_ >= 0 && p_.nodes[left_node_].gradient)
+      if (p_.left_used)
         memory_.begin_backward_from(object(b), gradient(left_node_, 0)[b]);
       else
         memory_.begin_backward(object(b));

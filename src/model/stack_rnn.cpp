@@ -343,10 +343,14 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   if (as_vector && !memory.state_numbers(state.stack).defined()) return {};
   Beginning from{state.controller, at::zeros({batch, 1}, tensor_options_), state.resting, nullptr};
   StackStatePtr before = state.stack;
+  HeldMemory held;
+  if (has_memory) {
+    held = memory.held_after(state.stack, state.hidden);
+    if (!held.numbers.defined()) return {};
+  }
   if (state.hidden.defined()) {  // the delayed move, see step()
     const RecordedCalls recorded_calls(true);
-    before = memory.update_held(before, state.hidden);
-    if (before == nullptr) return {};
+    if (!has_memory) before = memory.update(before, state.hidden);
     if (recurrence_.carry != CarryForward::none) {
       const NoOp no_op = *memory.no_op(state.hidden);
       from.rested = recurrence_.carry == CarryForward::soft
@@ -356,12 +360,7 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   }
   if (as_vector) from.stack = before;
   StepTrace trace;
-  HeldMemory held;
-  if (has_memory) {
-    held = memory.held(before);
-    if (!held.numbers.defined()) return {};
-    trace.take_over(held.numbers, held.count, memory.held_size(held.count + steps - 1));
-  }
+  if (has_memory) trace.take_over(held, memory.held_size(held.updates(steps)));
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
                                        : trace.sequence(inputs);
   const Recorded recorded =
@@ -395,7 +394,7 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   if (recorded.resting.defined()) next.resting = taken(1).detach();
   next.hidden = apart ? taken(hidden_size()) : next.controller[carried];
   if (as_vector) next.stack = memory.with_state_numbers(before, taken(last.size(1) - place));
-  if (has_memory) next.stack = memory.after_held(before, left, held.count + steps - 1);
+  if (has_memory) next.stack = memory.after_held(before, left, held.updates(steps));
   return std::pair{all.narrow(2, 0, passes_of * hidden_size())
                        .reshape({batch, steps * passes_of, hidden_size()}),
                    std::move(next)};

@@ -125,9 +125,10 @@ void StepTrace::drive(const Traced& reading, const Traced& actions, const Memory
   node.carried = true;
   memory_ = add(node);
   moved_ = {this, memory_};
-  const auto held = shape_.held;
   shape_ = shape;
-  shape_.held = held;
+  shape_.held = taken_.count;
+  shape_.held_moves = taken_.moves;
+  shape_.held_constant = taken_.constant;
   shape_.goes_on = held_ >= 0;
   if (left_ >= 0) nodes_[static_cast<std::size_t>(left_)].a = memory_;
   shape_.reading = reading.size();
@@ -135,14 +136,14 @@ void StepTrace::drive(const Traced& reading, const Traced& actions, const Memory
   nodes_[static_cast<std::size_t>(reading.node_)].a = memory_;
 }
 
-void StepTrace::take_over(const Tensor& values, std::int64_t held, std::int64_t left) {
+void StepTrace::take_over(const HeldMemory& held, std::int64_t left) {
   StepNode taken{StepOp::held}, given{StepOp::left};
-  taken.size = values.size(1);
+  taken.size = held.numbers.size(1);
   given.size = left;
   held_ = add(taken);
   left_ = add(given);
-  initial_[static_cast<std::size_t>(held_)] = values;
-  shape_.held = held;
+  initial_[static_cast<std::size_t>(held_)] = held.numbers;
+  taken_ = held;
 }
 
 Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift) {

@@ -23,6 +23,17 @@
 
 namespace pushdown {
 
+// What a recorded run takes over from an earlier one: the numbers of its memory
+// (kernel/memory/memories.h).
+struct HeldMemory {
+  Tensor numbers;                        // B x m
+  std::int64_t count = 0;                // MemoryShape::held
+  bool moves = false, constant = false;  // MemoryShape::held_moves, held_constant
+
+  // Returns the count after a run of that many steps.
+  std::int64_t updates(std::int64_t steps) const { return count + (moves ? 1 : 0) + steps - 1; }
+};
+
 class StepTrace;
 
 // A vector of the step. If known in advance, it is a tensor: n (the same at all steps) or B x T x
@@ -104,10 +115,10 @@ class StepTrace {
   Traced reading(std::int64_t size);
   void drive(const Traced& reading, const Traced& actions, const MemoryShape& shape,
              const Traced& bottom = {});
-  // Call before drive(): the stack takes over the memory of an earlier run, values : B x m, after
-  // `held` updates or with that many cells (MemoryShape::held), and leaves `left` numbers.
-  void take_over(const Tensor& values, std::int64_t held, std::int64_t left);
-  std::int64_t held() const { return shape_.held; }
+  // Call before drive(): the stack takes over the memory of an earlier run and leaves `left`
+  // numbers.
+  void take_over(const HeldMemory& held, std::int64_t left);
+  const HeldMemory& held() const { return taken_; }
   // The reading after this step's move; call after drive().
   Traced read_now() const { return moved_; }
 
@@ -157,6 +168,7 @@ class StepTrace {
   bool of_symbols_;
   MemoryShape shape_{};
   int memory_ = -1, after_ = -1, held_ = -1, left_ = -1;
+  HeldMemory taken_;
   Traced moved_;
   std::vector<Traced> memory_state_;
   ArrayProgramPtr memory_update_;

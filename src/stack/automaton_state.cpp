@@ -95,14 +95,13 @@ StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, std::
 }
 
 StackStatePtr next_state(const NondeterministicShape& shape, const StackStatePtr& state,
-                         const Tensor& scores, bool normalized, const Tensor& vectors, bool plain) {
+                         const Tensor& scores, bool normalized, const Tensor& vectors) {
   const auto& old = static_cast<const AutomatonState&>(*state);
   const Tensor rows = scores.view({scores.size(0), shape.configurations(), shape.actions()});
   auto next = std::make_shared<AutomatonState>();
   next->shape = shape;
   next->fast = old.fast;
-  next->node = old.node;
-  if (!plain) std::tie(next->memory, next->node) = memory_behind(old);
+  std::tie(next->memory, next->node) = memory_behind(old);
   ++next->node;
   if (next->memory) {
     next->read = fast_step(next->memory, normalized ? rows.softmax(2) : rows, vectors, old.read,
@@ -214,18 +213,17 @@ std::int64_t AutomatonStack::held_size(std::int64_t count) const {
   return c + m * c + (1 + m) * row * row;
 }
 
-HeldMemory AutomatonStack::held(const StackStatePtr& state) const {
+HeldMemory AutomatonStack::held_after(const StackStatePtr& state, const Tensor& hidden) const {
   const auto plain = in_plain_form(state);
   if (plain == nullptr) return {};
   const auto& own = static_cast<const AutomatonState&>(*plain).automaton;
-  const Tensor edges = own.edges.permute({0, 1, 3, 5, 2, 4}).flatten(1);
-  return {at::cat({own.forward, own.vectors.flatten(1), edges}, 1), own.edges.size(2)};
-}
-
-StackStatePtr AutomatonStack::update_held(const StackStatePtr& state, const Tensor& hidden) const {
-  const auto plain = in_plain_form(state);
-  if (plain == nullptr) return nullptr;
-  return next_state(shape_, plain, action_(hidden), normalized_, pushed(hidden), true);
+  std::vector<Tensor> parts{own.forward, own.vectors.flatten(1),
+                            own.edges.permute({0, 1, 3, 5, 2, 4}).flatten(1)};
+  if (hidden.defined()) {
+    parts.push_back(action_(hidden));
+    if (shape_.vector > 0) parts.push_back(pushed(hidden));
+  }
+  return {at::cat(parts, 1), own.edges.size(2), hidden.defined(), is_constant(own)};
 }
 
 StackStatePtr AutomatonStack::after_held(const StackStatePtr& state, const Tensor& numbers,
@@ -240,12 +238,12 @@ StackStatePtr AutomatonStack::after_held(const StackStatePtr& state, const Tenso
       {edges, numbers.narrow(1, 0, c), numbers.narrow(1, c, m * c).view({batch, m, c})});
 }
 
-MemoryShape AutomatonStack::memory_shape(std::int64_t steps, std::int64_t held) const {
+MemoryShape AutomatonStack::memory_shape(const StepTrace& trace, std::int64_t steps) const {
   MemoryShape memory;
   memory.kind = MemoryKind::nondeterministic;
   memory.steps = steps;
-  memory.automaton.held = held;
-  memory.automaton.steps = held + steps - 1;
+  memory.automaton.held = trace.held().count;
+  memory.automaton.steps = trace.held().updates(steps);
   memory.automaton.states = static_cast<int>(shape_.states);
   memory.automaton.symbols = static_cast<int>(shape_.symbols);
   memory.automaton.channels = shape_.vector;

@@ -30,10 +30,9 @@ StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, std::
                             std::int64_t length, at::TensorOptions options,
                             const Tensor& bottom = {});
 // scores : B x C*W, converted to weights by a softmax over each of the C rows or by an exponential;
-// vectors : B x m. `plain`: by the plain version, for a state of that version.
+// vectors : B x m.
 StackStatePtr next_state(const NondeterministicShape& shape, const StackStatePtr& state,
-                         const Tensor& scores, bool normalized, const Tensor& vectors = {},
-                         bool plain = false);
+                         const Tensor& scores, bool normalized, const Tensor& vectors = {});
 // weights : B x n x C x W, or their logarithms; vectors : B x n x m; bottom : m. Returns the values
 // read after 0 .. n steps : B x (n+1) x R.
 Tensor run_automaton(const NondeterministicShape& shape, bool fast, const Tensor& weights,
@@ -60,16 +59,15 @@ class AutomatonStack : public Stack {
   bool can_be_cut() const override { return false; }
   // With a window, a recorded run takes over kernel/memory/automaton_content.h.
   std::int64_t held_size(std::int64_t count) const override;
-  HeldMemory held(const StackStatePtr& state) const override;
-  StackStatePtr update_held(const StackStatePtr& state, const Tensor& hidden) const override;
+  HeldMemory held_after(const StackStatePtr& state, const Tensor& hidden) const override;
   StackStatePtr after_held(const StackStatePtr& state, const Tensor& numbers,
                            std::int64_t count) const override;
 
  protected:
   // The vector of a vector stack, B x m.
   virtual Tensor pushed(const Tensor& hidden) const { return {}; }
-  // The memory of recorded steps, of which `held` nodes below the head were taken over.
-  MemoryShape memory_shape(std::int64_t steps, std::int64_t held) const;
+  // The memory of recorded steps.
+  MemoryShape memory_shape(const StepTrace& trace, std::int64_t steps) const;
 
   NondeterministicShape shape_;
   bool normalized_, fast_;

@@ -26,7 +26,7 @@ class NondeterministicStack : public AutomatonStack {
 
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
-    trace.drive(reading, action_(hidden), memory_shape(steps, trace.held()));
+    trace.drive(reading, action_(hidden), memory_shape(trace, steps));
     return {};
   }
 };

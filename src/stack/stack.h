@@ -56,12 +56,6 @@ struct TracedNoOp {
   Traced weight, greatest;
 };
 
-// The state of a stack as the numbers of its memory (kernel/memory/memories.h).
-struct HeldMemory {
-  Tensor numbers;          // B x m
-  std::int64_t count = 0;  // MemoryShape::held
-};
-
 // Named tensors: inputs of the bare data structure, or the values of a run.
 using NamedTensors = std::map<std::string, Tensor>;
 
@@ -123,12 +117,12 @@ class Stack {
   // Returns how many numbers of a sequence a recorded run takes over from the previous run, where
   // `count` grows by one with every update; 0: it cannot take over a state.
   virtual std::int64_t held_size(std::int64_t count) const { return 0; }
-  // Returns the state in the form that a recorded run takes over; without numbers if that is not
-  // possible.
+  // Returns the state in the form that a recorded run takes over.
   virtual HeldMemory held(const StackStatePtr& state) const { return {}; }
-  // Makes one step between two runs that take the state over; null if that is not possible.
-  virtual StackStatePtr update_held(const StackStatePtr& state, const Tensor& hidden) const {
-    return update(state, hidden);
+  // The same after the update that `hidden` drives, none if it is undefined; without numbers if
+  // this state cannot be taken over.
+  virtual HeldMemory held_after(const StackStatePtr& state, const Tensor& hidden) const {
+    return held(hidden.defined() ? update(state, hidden) : state);
   }
   // Returns the state after a run that began with `old` and ended with these numbers.
   virtual StackStatePtr after_held(const StackStatePtr& old, const Tensor& numbers,

@@ -51,7 +51,7 @@ class VectorNondeterministicStack : public AutomatonStack {
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
     trace.drive(
-        reading, joined({action_(hidden), vector_(hidden)}), memory_shape(steps, trace.held()),
+        reading, joined({action_(hidden), vector_(hidden)}), memory_shape(trace, steps),
         bottom_.defined() ? trace.logistic_constant(bottom_) : trace.constant(initial_bottom()));
     return {};
   }

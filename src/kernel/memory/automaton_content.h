@@ -4,6 +4,7 @@
 //   vectors : m x C                      the same, as read
 //   edges : (1 + m) x K x C x K x C      P and V: channel, upper node k and b, lower node i and a,
 //                                        0 unless i <= k
+//   actions : C*W + m                    if the run begins with an update (MemoryShape::held_moves)
 // of a StackAutomaton (stack/nondeterministic.h). A run that takes it over numbers the nodes anew:
 // 1 .. K, and K + 1 for the head.
 #pragma once
@@ -21,6 +22,7 @@ struct AutomatonContent {
   PUSHDOWN_DEVICE Index head() const { return oldest + nodes; }
   PUSHDOWN_DEVICE F* forward() const { return numbers; }
   PUSHDOWN_DEVICE F* vectors() const { return numbers + c; }
+  PUSHDOWN_DEVICE F* actions() const { return vectors() + m * c + (1 + m) * nodes * c * nodes * c; }
   PUSHDOWN_DEVICE bool has_column(Index j) const { return j > oldest && j <= head(); }
   // Row r of column j, valid from number oldest*C on.
   PUSHDOWN_DEVICE F* row(Index j, Index r) const {

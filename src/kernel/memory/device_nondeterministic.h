@@ -51,6 +51,8 @@ struct NondeterministicLoops {
 
   // The nodes before the first update and after the last one.
   std::conditional_t<kLimited, AnySize, Size<1>> head;
+  // Update 0 of the run; 1 if the run begins with another one.
+  std::conditional_t<kLimited, AnySize, Size<0>> first_update;
   Index last;
   SizeOf<kQ> q;
   SizeOf<kS> s;
@@ -58,7 +60,7 @@ struct NondeterministicLoops {
   SizeOf<2 * kQ * kS + kQ> w;
   Index m;
   std::conditional_t<kLimited, AnySize, Size<0>> window;
-  bool reexposed, state_symbol, normalized, goes_on;
+  bool reexposed, state_symbol, normalized, goes_on, held_constant;
   // Kept: U x C x W transition weights, U x m pushed vectors, forward weights and masses of nodes.
   F *weights, *vectors, *forward_weights, *mass, *columns, *popped;
   F *head_vectors, *last_vectors;  // m x C, of these nodes if the run goes on
@@ -73,6 +75,7 @@ struct NondeterministicLoops {
 
   PUSHDOWN_DEVICE NondeterministicLoops(const MemoryShape& shape, const StackMemory<F>& memory)
       : head(shape.automaton.held + 1),
+        first_update(shape.held_moves ? 1 : 0),
         last(static_cast<Index>(shape.automaton.steps) + 1),
         q(shape.automaton.states),
         s(shape.automaton.symbols),
@@ -84,9 +87,10 @@ struct NondeterministicLoops {
         state_symbol(shape.state_symbol),
         normalized(shape.normalized),
         goes_on(shape.goes_on),
+        held_constant(shape.held_constant),
         weights(memory.tape),
-        vectors(weights + (shape.steps - 1) * c * w),
-        forward_weights(vectors + (shape.steps - 1) * m),
+        vectors(weights + updates_of(shape) * c * w),
+        forward_weights(vectors + updates_of(shape) * m),
         mass(forward_weights + (last + 1) * c),
         columns(mass + (last + 1) * c),
         popped(columns + columns_size(shape)),
@@ -117,6 +121,9 @@ struct NondeterministicLoops {
   PUSHDOWN_HOST_DEVICE static Count configurations(const MemoryShape& shape) {
     return static_cast<Count>(shape.automaton.states) * shape.automaton.symbols;
   }
+  PUSHDOWN_HOST_DEVICE static Count updates_of(const MemoryShape& shape) {
+    return shape.steps - 1 + (shape.held_moves ? 1 : 0);
+  }
   PUSHDOWN_HOST_DEVICE static Count columns_size(const MemoryShape& shape) {
     return (1 + shape.automaton.channels) *
            before<Count>(shape.automaton.steps + 2, configurations(shape), window_of(shape));
@@ -131,7 +138,7 @@ struct NondeterministicLoops {
     return window > 0 ? window : shape.automaton.steps + 2;
   }
   PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
-    const Count c = configurations(shape), u = shape.steps - 1, q = shape.automaton.states;
+    const Count c = configurations(shape), u = updates_of(shape), q = shape.automaton.states;
     return u * (c * (2 * c + q) + shape.automaton.channels) + 2 * (shape.automaton.steps + 2) * c +
            columns_size(shape) + q * c * popped_size(shape) + 2 * shape.automaton.channels * c;
   }
@@ -201,7 +208,7 @@ struct NondeterministicLoops {
   }
   PUSHDOWN_DEVICE Index reading_size() const { return m > 0 ? c * m : state_symbol ? c : s; }
   PUSHDOWN_DEVICE F* reading_of(Index node) const {
-    return readings + (node - head) * reading_size();
+    return readings + (node - head - first_update) * reading_size();
   }
   // The contents before the first update and after the last one, and the rows of their columns.
   PUSHDOWN_DEVICE AutomatonContent<F> taken(const F* numbers) const {
@@ -272,6 +279,10 @@ struct NondeterministicLoops {
            [&](Index i) { (row(columns, j, 0, 0) + origin(j))[i] = 0; });
     team.sync();
     content.write_edges(team, rows_of(columns));
+    if (first_update > 0) {
+      team.sync();
+      return advance(team, 0, content.actions());
+    }
     if (m == 0) return read(team, head);
     each(team, c * m, [&](Index i) { readings[i] = u[i / m] * head_vectors[i % m * c + i / m]; });
   }
@@ -359,6 +370,11 @@ struct NondeterministicLoops {
 
   template <class Team>
   PUSHDOWN_DEVICE void forward(const Team& team, Index update, const F* given, F*) {
+    advance(team, first_update + update, given);
+  }
+  // Update number `update` of all, with the first one.
+  template <class Team>
+  PUSHDOWN_DEVICE void advance(const Team& team, Index update, const F* given) {
     const Index p = head + update, j = p + 1;
     const F* u = forward_weights + p * c;
     F* used = weights + update * c * w;
@@ -529,6 +545,10 @@ struct NondeterministicLoops {
 
   template <class Team>
   PUSHDOWN_DEVICE void backward(const Team& team, Index update, const F* reading_gradient, F* out) {
+    undo(team, first_update + update, reading_gradient, out);
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void undo(const Team& team, Index update, const F* reading_gradient, F* out) {
     const Index p = head + update, j = p + 1;
     const F* u = forward_weights + p * c;
     const F* used = weights + update * c * w;
@@ -676,14 +696,23 @@ struct NondeterministicLoops {
   template <class Team>
   PUSHDOWN_DEVICE void give_back(const Team& team, const AutomatonContent<F>& content,
                                  const F* reading_gradient) {
+    if (first_update > 0) {
+      undo(team, 0, reading_gradient, content.actions());
+      team.sync();
+    }
+    if (held_constant) {
+      const auto count = static_cast<Index>(content.actions() - content.numbers);
+      return each(team, count, [&](Index i) { content.numbers[i] = 0; });
+    }
+    const bool read_first = first_update == 0;
     const F* u = forward_weights + head * c;
     each(team, c, [&](Index b) {
       F slope = 0;
       for (Index k = 0; u[b] > 0 && k < w; ++k)
         slope += weights[b * w + k] * weight_gradient[b * w + k] / u[b];
-      if (m == 0) slope += reading_gradient[state_symbol ? b : b % s];
+      if (m == 0 && read_first) slope += reading_gradient[state_symbol ? b : b % s];
       for (Index k = 0; k < m; ++k) {
-        const F given = reading_gradient[b * m + k];
+        const F given = read_first ? reading_gradient[b * m + k] : F(0);
         slope += given * head_vectors[k * c + b];
         content.vectors()[k * c + b] = given * u[b];
       }

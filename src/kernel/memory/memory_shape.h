@@ -55,6 +55,9 @@ struct MemoryShape {
   // memory and leaves it to a later one.
   std::int64_t held = 0;
   bool goes_on = false;
+  // For nondeterministic stacks: whether the actions of an update that comes before the first
+  // reading follow the content, and whether the content is constant.
+  bool held_moves = false, held_constant = false;
   double empty = 0;  // content of cells that were never written
   // For the analog stack, see model/analog_pushdown.h.
   double epsilon = 0, tolerance = 0;

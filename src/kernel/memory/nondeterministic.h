@@ -13,13 +13,14 @@ struct NondeterministicStackMemory {
   MemoryShape shape;
   Index c, w, m, row, vector_row;  // row: padded C * W; vector_row: padded m
   Index head, last;                // the node before the first update, and after the last one
+  Index first;                     // update 0 of the run; 1 if the run begins with another one
   F* weights;                      // U x row
   F* vectors;                      // U x vector_row
   F* expected;                     // (U + 1) x C*m: the readings of a vector stack
   F *head_vectors, *last_vectors;  // m x C, of these nodes if the run goes on
   const F* left_gradient;          // of the content that the run left; null: none
   NondeterministicMemory<F> memory;
-  F *reading_rows, *weight_gradient, *vector_gradient;
+  F *reading_rows, *weight_gradient, *vector_gradient, *first_actions;
   NondeterministicKernel<F> kernel;
 
   NondeterministicStackMemory(const MemoryShape& given, const StackMemory<F>& place);
@@ -28,9 +29,13 @@ struct NondeterministicStackMemory {
   static Index head_size(const MemoryShape& shape) {
     const auto& z = shape.automaton;
     const Index c = z.configurations();
-    return padded_size(
-        (shape.steps - 1) * (padded_size(c * z.actions()) + padded_size(z.channels)) +
-        shape.steps * c * z.channels + 2 * c * z.channels + z.nodes() * c * 2 + 2 * kPadding);
+    const Index updates = updates_of(shape);
+    return padded_size(updates * (padded_size(c * z.actions()) + padded_size(z.channels)) +
+                       (updates + 1) * c * z.channels + 2 * c * z.channels + z.nodes() * c * 2 +
+                       2 * kPadding);
+  }
+  static Index updates_of(const MemoryShape& shape) {
+    return shape.steps - 1 + (shape.held_moves ? 1 : 0);
   }
   static Index tape_size(const MemoryShape& shape) {
     const auto& z = shape.automaton;
@@ -41,7 +46,7 @@ struct NondeterministicStackMemory {
     const Index c = z.configurations();
     return z.edge_rows() * shape.row_start[z.nodes()] + z.forward_gradients() +
            z.popped_gradient() + padded_size(c * z.actions()) + padded_size((1 + z.channels) * c) +
-           padded_size(z.channels);
+           padded_size(z.channels) + padded_size(c * z.actions() + z.channels);
   }
 
   F* expected_at(Index node) const { return expected + (node - head) * c * m; }
@@ -104,8 +109,13 @@ struct NondeterministicStackMemory {
     copy(u, content.forward(), c);
     // The gradients of these columns are not divided by a mass.
     for (Index i = 0; i < (head + 1) * c; ++i) memory.mass[i] = 1;
-    if (m == 0) return read(head, reading);
     copy(head_vectors, content.vectors(), m * c);
+    if (first > 0) {
+      // Rows are read in whole vectors.
+      copy(first_actions, content.actions(), c * w + m);
+      return update(0, first_actions, reading);
+    }
+    if (m == 0) return read(head, reading);
     for (Index b = 0; b < c; ++b)
       for (Index k = 0; k < m; ++k)
         expected[b * m + k] = reading[b * m + k] = u[b] * head_vectors[k * c + b];
@@ -127,6 +137,10 @@ struct NondeterministicStackMemory {
 
   template <class Team>
   void forward(const Team&, Index u, const F* given, F* reading) {
+    update(first + u, given, reading);
+  }
+  // Update u of all, with the first one.
+  void update(Index u, const F* given, F* reading) {
     F* used = weights + u * row;
     const Index node = head + u + 1;
     const F* from = memory.forward + (node - 1) * c;
@@ -193,6 +207,10 @@ struct NondeterministicStackMemory {
 
   template <class Team>
   void backward(const Team& team, Index u, const F* reading_gradient, F* out) {
+    undo(team, first + u, reading_gradient, out);
+  }
+  template <class Team>
+  void undo(const Team& team, Index u, const F* reading_gradient, F* out) {
     const F* used = weights + u * row;
     const Index node = head + u + 1;
     spread(node, reading_gradient);
@@ -227,12 +245,15 @@ struct NondeterministicStackMemory {
   // The gradient of the content that the run took over.
   template <class Team>
   void give_back(const Team& team, const AutomatonContent<F>& content, const F* reading_gradient) {
+    if (first > 0) undo(team, 0, reading_gradient, content.actions());
+    if (shape.held_constant) return clear(content.numbers, content.actions() - content.numbers);
     // The weights of the first update are multiplied by u.
     const F* u = memory.forward + head * c;
     F* slope = content.forward();
     for (Index a = 0; a < c; ++a)
       slope[a] = u[a] > 0 ? row_dot(weights + a * w, weight_gradient + a * w, w) / u[a] : F(0);
-    for (Index b = 0; b < c; ++b) {
+    clear(content.vectors(), m * c);
+    for (Index b = 0; first == 0 && b < c; ++b) {
       if (m == 0) slope[b] += reading_gradient[shape.state_symbol ? b : b % memory.size.symbols];
       for (Index k = 0; k < m; ++k) {
         const F given = reading_gradient[b * m + k];
@@ -266,13 +287,14 @@ NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& g
       vector_row(padded_size(m)),
       head(given.automaton.held + 1),
       last(given.automaton.steps + 1),
+      first(given.held_moves ? 1 : 0),
       weights(place.tape),
       left_gradient(nullptr) {
   const auto& z = given.automaton;
-  const Index updates = given.steps - 1;
+  const Index updates = updates_of(given);
   vectors = weights + updates * row;
   expected = vectors + updates * vector_row + kPadding;
-  head_vectors = expected + given.steps * c * m;
+  head_vectors = expected + (updates + 1) * c * m;
   last_vectors = head_vectors + c * m;
   F* forward = last_vectors + c * m;
   F* columns = place.tape + head_size(given);
@@ -288,6 +310,7 @@ NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& g
   weight_gradient = memory.popped_gradient + z.popped_gradient();
   reading_rows = weight_gradient + row;
   vector_gradient = reading_rows + padded_size((1 + m) * c);
+  first_actions = vector_gradient + vector_row;
   kernel = isa_kernel<NondeterministicKernel<F>, PUSHDOWN_OWN_ISA>(z.states, z.symbols);
 }
 

@@ -55,11 +55,13 @@ add('transduction-layers', 13, { 'figure2a', 'figure2b' }, '--tasks copy,reversa
   .. '--learning-rates 0.001')
 add('ns_rnn-rest', 30, grid, search)
 -- Far fewer updates, shorter strings and smaller networks than the papers have, which take weeks on a processor.
-add('chomsky-small', 2, { 'scores' }, '--tasks reverse_string,stack_manipulation,modular_arithmetic_brackets,'
-  .. 'solve_equation --models rnn,lstm,stack_rnn,stratification,baby_ntm,ndstack_rnn --learning-rates 1e-3,1e-2 '
-  .. '--samples 3 --restarts 1 --lengths 1,20 --longest 100 --steps 4000 --steps-of-an-epoch 500 --hidden 64 '
-  .. '--cells 44 --symbols 3 --batches 32,32 --test-pairs 16 --valid-pairs 512',
-  { folder = 'runs/chomsky/small_grid' })
+local chomsky = '--models rnn,lstm,stack_rnn,stratification,baby_ntm,ndstack_rnn --learning-rates 1e-3,1e-2 '
+  .. '--samples 3 --restarts 1 --lengths 1,20 --longest 100 --steps-of-an-epoch 500 --hidden 64 --cells 44 --symbols 3 '
+  .. '--batches 32,32 --valid-pairs 512 '
+add('chomsky-small', 0.2, { 'scores' }, chomsky .. '--tasks reverse_string,stack_manipulation,'
+  .. 'modular_arithmetic_brackets,solve_equation --steps 4000 --test-pairs 16', { folder = 'runs/chomsky/small_grid' })
+add('chomsky-arithmetic', 1, { 'scores' }, chomsky .. '--tasks modular_arithmetic_brackets,solve_equation '
+  .. '--steps 40000 --test-pairs 64', { folder = 'runs/chomsky/arithmetic_grid' })
 add('flare-small', 0.5, { 'scores' }, '--tasks marked_reversal,dyck_2_3,parity,marked_copy --models rnn,lstm,'
   .. 'superposition,stratification,rns --samples 3 --lengths 0,20 --long-lengths 0,40 '
   .. '--test-lengths 0,100 --strings 5000 --valid-strings 500 --test-strings 1000 --parameter-budget 0 --hidden 32 '

@@ -363,15 +363,27 @@ class StepMachine {
         auto& row = rows[owner(operand)];
         row = std::max(row, padded_size(end));
       };
+      // For readers of whole vectors that begin at any number of the operand.
+      const auto reach_beyond = [&](int operand) {
+        const std::int64_t first = node(operand).op == StepOp::slice ? node(operand).offset : 0;
+        reach(operand, first + node(operand).size + kPadding);
+      };
       if (of.op == StepOp::slice) reach(of.a, of.offset + padded_size(of.size));
+      if (of.op == StepOp::concat) {
+        // The backward pass reads whole vectors of each part's gradient.
+        std::int64_t offset = 0;
+        for (int k = 0; k < of.operands; ++k) {
+          const int part = traced_.operands[static_cast<std::size_t>(of.first_operand + k)];
+          reach(static_cast<int>(n), offset + padded_size(node(part).size));
+          offset += node(part).size;
+        }
+      }
+      if (of.op == StepOp::memory) reach_beyond(of.a);
       if (of.op != StepOp::array) continue;
       // An array program may read from any number on.
       reach(static_cast<int>(n), of.size + kPadding);
-      for (int k = 0; k < of.operands; ++k) {
-        const int operand = traced_.operands[static_cast<std::size_t>(of.first_operand + k)];
-        const std::int64_t first = node(operand).op == StepOp::slice ? node(operand).offset : 0;
-        reach(operand, first + node(operand).size + kPadding);
-      }
+      for (int k = 0; k < of.operands; ++k)
+        reach_beyond(traced_.operands[static_cast<std::size_t>(of.first_operand + k)]);
     }
     return rows;
   }

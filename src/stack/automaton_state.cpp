@@ -103,13 +103,12 @@ StackStatePtr next_state(const NondeterministicShape& shape, const StackStatePtr
   next->fast = old.fast;
   std::tie(next->memory, next->node) = memory_behind(old);
   ++next->node;
+  const Tensor logs = normalized ? rows.log_softmax(2) : rows;
   if (next->memory) {
-    next->read = fast_step(next->memory, normalized ? rows.softmax(2) : rows, vectors, old.read,
-                           !normalized);
+    next->read = fast_step(next->memory, logs, vectors, old.read, true);
   } else {
-    const Tensor weights =
-        normalized ? rows.softmax(2) : scaled_exponential(rows, old.automaton.forward);
-    next->automaton = step_automaton(shape, old.automaton, weights, vectors);
+    next->automaton =
+        step_automaton(shape, old.automaton, scaled_exponential(logs, old.automaton), vectors);
     next->read = read_of(shape, next->automaton);
   }
   return next;
@@ -134,9 +133,8 @@ Tensor run_automaton(const NondeterministicShape& shape, bool fast, const Tensor
   std::vector<Tensor> readings{read_of(shape, automaton)};
   for (std::int64_t t = 0; t < steps; ++t) {
     const Tensor given = weights.select(1, t);
-    automaton =
-        step_automaton(shape, automaton,
-                       logs ? scaled_exponential(given, automaton.forward) : given, vectors_of(t));
+    automaton = step_automaton(shape, automaton,
+                               logs ? scaled_exponential(given, automaton) : given, vectors_of(t));
     readings.push_back(read_of(shape, automaton));
   }
   return at::stack(readings, 1);

@@ -17,8 +17,9 @@
 //   pop      M[k][(t,y)->r]     = sum_c P[k->p][(t,y)->c] u_p[c] w[c, pop r]
 //            N[i->j][a->(r,y)] += sum_{i<k<p} sum_t P[i->k][a->(t,y)] M[k][(t,y)->r]
 //   z_j[b] = sum_{i,a} N[i->j][a->b],  u_j = z_j / sum z_j,  P[i->j][a->b] = N[i->j][a->b] / z_j[b]
-// Every number stays in [0, 1], and a common factor of a step's weights changes nothing. If no
-// transition is possible, the forward weights and readings are 0 from then on.
+// Every number stays in [0, 1], and a common factor of a step's weights changes nothing. Forward
+// weights below 1e-28 (double precision: 1e-270) count as 0. If no transition is possible, the
+// forward weights and readings are 0 from then on.
 //
 // Reading: `symbol`: sum_r u_j[(r, y)], S numbers; `state_symbol`: u_j, Q*S numbers. bottom: with
 // `original` (paper of 2020), the initial bottom symbol can never be seen again; with `reexposed`
@@ -85,8 +86,8 @@ std::size_t automaton_bytes(const StackAutomaton& automaton);
 // Returns the expected vector of the top element for each configuration, times the configuration's
 // forward weight : B x C*m. The initial bottom is read at first even if it can never be seen again.
 Tensor vector_reading(const StackAutomaton& automaton);
-// Returns exp(log_weights) up to a common factor per step, chosen so that the largest weight out of
-// a reachable configuration is 1.
-Tensor scaled_exponential(const Tensor& log_weights, const Tensor& forward);
+// Returns exp(log_weights) up to a common factor per step, chosen so that the transition that adds
+// most to the masses of the step adds 1.
+Tensor scaled_exponential(const Tensor& log_weights, const StackAutomaton& automaton);
 
 }  // namespace pushdown

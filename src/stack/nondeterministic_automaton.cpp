@@ -1,6 +1,8 @@
 // The definition of the nondeterministic stack in tensor operations.
 #include "stack/nondeterministic.h"
 
+#include "kernel/memory/automaton_range.h"
+
 namespace pushdown {
 
 std::vector<OptionSpec> nondeterministic_shape_options() {
@@ -55,6 +57,19 @@ StackAutomaton initial_automaton(const NondeterministicShape& shape, std::int64_
   return automaton;
 }
 
+namespace {
+
+// Of the configurations that a step reaches, by AutomatonRange.
+Tensor least_mass(const Tensor& total) {
+  const bool single = total.scalar_type() == at::kFloat;
+  const double least = single ? AutomatonRange<float>::kLeast : AutomatonRange<double>::kLeast;
+  const double smallest =
+      single ? AutomatonRange<float>::kSmallest : AutomatonRange<double>::kSmallest;
+  return (least * total).clamp_min(smallest);
+}
+
+}  // namespace
+
 StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAutomaton& automaton,
                               const Tensor& weights, const Tensor& vector) {
   const auto batch = weights.size(0), size = shape.configurations();
@@ -84,8 +99,9 @@ StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAut
     }
     numerators = at::cat({older, pushed}, 2);  // B x (1+m) x (p-l+1) x C x C
   }
-  const Tensor mass = numerators.select(1, 0).sum(c10::IntArrayRef{1, 2});  // z_j : B x C
-  const Tensor total = mass.sum(1, true);
+  const Tensor all = numerators.select(1, 0).sum(c10::IntArrayRef{1, 2});  // z_j : B x C
+  const Tensor total = all.sum(1, true);
+  const Tensor mass = all.masked_fill(all < least_mass(total.detach()), 0);
   const Tensor divisor = at::where(mass > 0, mass, at::ones_like(mass));
   const Tensor column = numerators / divisor.view({batch, 1, 1, 1, size});
 
@@ -119,13 +135,33 @@ Tensor vector_reading(const StackAutomaton& automaton) {
   return (automaton.vectors * automaton.forward.unsqueeze(1)).transpose(1, 2).flatten(1, 2);
 }
 
-Tensor scaled_exponential(const Tensor& log_weights, const Tensor& forward) {
-  const Tensor reachable = (forward.detach() > 0).unsqueeze(2);  // B x C x 1
-  const Tensor masked =
-      log_weights.masked_fill(~reachable, -std::numeric_limits<double>::infinity());
-  Tensor shift = masked.detach().amax(c10::IntArrayRef{1, 2}, true);
+Tensor scaled_exponential(const Tensor& log_weights, const StackAutomaton& automaton) {
+  const auto size = automaton.forward.size(1), nodes = automaton.edges.size(2);
+  const auto pops = log_weights.size(2) - 2 * size;
+  // What a weight of 1 would add to the masses: every push, the replacements of an element above
+  // the oldest node, and the pops that expose such an element.
+  const Tensor forward = automaton.forward.detach().unsqueeze(2);  // B x C x 1
+  Tensor held = at::zeros_like(forward), popped = held;
+  if (nodes > 0) {
+    const Tensor edges = automaton.edges.detach().select(1, 0), last = edges.select(2, nodes - 1);
+    held = last.sum(c10::IntArrayRef{1, 2}).unsqueeze(2);
+    const Tensor below = edges.narrow(2, 0, nodes - 1).sum(c10::IntArrayRef{1, 3}).unsqueeze(3);
+    popped = (below * last.narrow(1, 1, nodes - 1)).sum(c10::IntArrayRef{1, 2}).unsqueeze(2);
+  }
+  const Tensor share =
+      at::cat({forward.expand({-1, -1, size}), (forward * held).expand({-1, -1, size}),
+               (forward * popped).expand({-1, -1, pops})},
+              2);
+  Tensor shift = (log_weights.detach() + share.log()).amax(c10::IntArrayRef{1, 2}, true);
   shift = at::where(at::isinf(shift), at::zeros_like(shift), shift);
-  return (masked - shift).exp();
+  // Only impossible transitions have larger weights.
+  const double most = log_weights.scalar_type() == at::kFloat
+                          ? AutomatonRange<float>::kMostExponent
+                          : AutomatonRange<double>::kMostExponent;
+  return (log_weights - shift)
+      .clamp_max(most)
+      .masked_fill(forward == 0, -std::numeric_limits<double>::infinity())
+      .exp();
 }
 
 }  // namespace pushdown

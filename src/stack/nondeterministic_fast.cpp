@@ -5,16 +5,17 @@
 
 #include "base/parallel.h"
 #include "base/stopping.h"
+#include "kernel/memory/automaton_range.h"
 #include "tensor/autograd.h"
 
 namespace pushdown {
 namespace {
 
 // Computes exp(given) up to a common factor: the largest weight out of a reachable configuration
-// becomes 1.
+// becomes 1, or as `range` asks.
 template <class F>
 void exponentiate(const F* given, const F* forward, std::int64_t rows, std::int64_t columns,
-                  F* used) {
+                  const AutomatonRange<F>& range, F* used) {
   F shift = -std::numeric_limits<F>::infinity();
   for (std::int64_t c = 0; c < rows; ++c)
     if (forward[c] > 0)
@@ -22,7 +23,8 @@ void exponentiate(const F* given, const F* forward, std::int64_t rows, std::int6
   if (std::isinf(shift)) shift = 0;
   for (std::int64_t c = 0; c < rows; ++c)
     for (std::int64_t w = 0; w < columns; ++w)
-      used[c * columns + w] = forward[c] > 0 ? std::exp(given[c * columns + w] - shift) : F(0);
+      used[c * columns + w] =
+          forward[c] > 0 ? std::exp(range.exponent(given[c * columns + w] - shift)) : F(0);
 }
 
 // Adds in a fixed order in which independent additions can overlap.
@@ -192,8 +194,12 @@ void AutomatonMemory::step_one(std::int64_t b, std::int64_t node, const F* given
   const auto kernel =
       kernel_for<NondeterministicKernel<F>>(current_isa(), size_.states, size_.symbols);
   const auto c = size_.configurations(), row = size_.row(node);
-  if (logs) exponentiate(given, m.forward + (node - 1) * c, c, size_.actions(), used);
-  kernel.step(m, node, used, vector);
+  const F* from = m.forward + (node - 1) * c;
+  AutomatonRange<F> range;
+  do {
+    if (logs) exponentiate(given, from, c, size_.actions(), range, used);
+    kernel.step(m, node, used, vector);
+  } while (logs && range.again(sum_of(from, c), sum_of(m.mass + node * c, c)));
   if (shape_.vector == 0) return;
   F* reading = readings_.data_ptr<F>() + b * readings_.stride(0) + node * readings_.stride(1);
   const F* rows = m.columns + column_start(node) + c * row;

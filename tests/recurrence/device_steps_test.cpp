@@ -175,6 +175,33 @@ TEST(DeviceStepsOperations, CanBeDifferentiatedAgain) {
   EXPECT_LT(largest_difference(2 * once[2], twice[2]), 1e-13);
 }
 
+// Transition weights of a nondeterministic stack that are too far apart for single precision, and
+// pops with the largest weight even where nothing can be popped.
+TEST(DeviceStepsRange, WeightsFarApart) {
+  for (const auto& [name, shape] : sections_and_automata()) {
+    if (shape.kind != MemoryKind::nondeterministic) continue;
+    const MemoryNetwork apart(shape, 2, 8, at::kFloat);
+    apart.action.detach().mul_(60);
+    for (const auto& launch : {DeviceStepLaunch<float>(), by_teams<float>(1, 1)})
+      for (const Tensor& tensor : outcome<float>(apart, 0, launch))
+        EXPECT_TRUE(!tensor.defined() || tensor.isfinite().all().item<bool>()) << name;
+
+    const MemoryNetwork popping(shape, 2, 8, at::kFloat);
+    const auto c = shape.automaton.configurations(), w = shape.automaton.actions();
+    popping.action_bias.detach().narrow(0, 0, c * w).view({c, w}).narrow(1, 2 * c, w - 2 * c) +=
+        200;
+    const auto own = outcome<float>(popping, 0, nullptr);
+    expect_same<float>(own, outcome<float>(popping, 0, by_teams<float>(1, 1)), name);
+    MemoryNetwork wide(shape, 2, 8, at::kDouble);
+    wide.action_bias.detach().copy_(popping.action_bias.detach());
+    const auto exact = outcome<double>(wide, 0, nullptr);
+    // The first reading shows whether the first step had any effect; later ones depend on weights
+    // that single precision cannot hold.
+    EXPECT_LT((own[0].narrow(1, 0, 2) - exact[0].narrow(1, 0, 2)).abs().max().item<double>(), 1e-4)
+        << name;
+  }
+}
+
 // Two programs of the same kind, as two models of one launch.
 TEST(DeviceStepsModels, AreIndependent) {
   for (const auto& [name, shape] : memories()) {

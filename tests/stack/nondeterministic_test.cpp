@@ -190,6 +190,55 @@ TEST(NondeterministicRange, HugeLogWeightsNeitherOverflowNorVanish) {
       1e-12);
 }
 
+// The readings, then the gradient of a loss on them, by the kernels or by the definition.
+std::pair<Tensor, Tensor> outcome(const NondeterministicShape& shape, const Tensor& logits,
+                                  bool fast, bool normalized = false) {
+  const Tensor probe = random_logits(1, logits.size(1) + 1, shape, 1, 6).select(3, 0);
+  const Tensor given = logits.detach().clone().requires_grad_();
+  const Tensor read = run_automaton(shape, fast, normalized ? given.log_softmax(3) : given, true);
+  (probe * read).sum().backward();
+  return {read.detach(), given.grad()};
+}
+
+// Single precision cannot hold all weights of a step, so configurations have almost no weight.
+TEST(NondeterministicRange, WeightsFarApartGiveFiniteGradients) {
+  for (const int states : {1, 2, 3, 5})
+    for (const int symbols : {2, 3})
+      for (const double scale : {20.0, 40.0, 80.0, 1000.0})
+        for (const int seed : {20, 24, 27}) {
+          NondeterministicShape shape;
+          shape.states = states;
+          shape.symbols = symbols;
+          const Tensor logits = random_logits(1, 20, shape, scale, seed).to(at::kFloat);
+          const auto [read, gradient] = outcome(shape, logits, true);
+          EXPECT_TRUE(read.isfinite().all().item<bool>()) << states << symbols << ' ' << scale;
+          EXPECT_TRUE(gradient.isfinite().all().item<bool>()) << states << symbols << ' ' << scale;
+          if (scale > 20) continue;
+          const auto [wide_read, wide_gradient] = outcome(shape, logits.to(at::kDouble), false);
+          EXPECT_LT(deviation(read, wide_read), 1e-3);
+          EXPECT_LT(deviation(gradient, wide_gradient), 1e-3);
+        }
+}
+
+// In the first two steps, nothing can be popped, but pops have by far the largest weights.
+TEST(NondeterministicRange, AnImpossiblePopDoesNotHideTheOtherWeights) {
+  for (const auto& [states, symbols] : {std::pair(2, 2), {3, 3}, {1, 3}, {4, 2}})
+    for (const double lead : {20.0, 100.0, 400.0})
+      for (const bool normalized : {false, true}) {
+        NondeterministicShape shape;
+        shape.states = states;
+        shape.symbols = symbols;
+        Tensor logits = random_logits(1, 20, shape, 2, 31);
+        logits.narrow(1, 0, 2).narrow(3, 2 * shape.configurations(), states) += lead;
+        const auto [read, gradient] = outcome(shape, logits.to(at::kFloat), true, normalized);
+        const auto [wide_read, wide_gradient] = outcome(shape, logits, false, normalized);
+        const auto name = fmt::format("{} x {}, {}, {}", states, symbols, lead, normalized);
+        EXPECT_LT((wide_read.sum(2) - 1).abs().max().item<double>(), 1e-9) << name;
+        EXPECT_LT(deviation(read, wide_read), 1e-4) << name;
+        EXPECT_LT(deviation(gradient, wide_gradient), 1e-3) << name;
+      }
+}
+
 TEST(NondeterministicRange, NoPossibleTransitionReadsZero) {
   NondeterministicShape shape;
   const Tensor weights = at::zeros({1, 3, 4, 10}, at::kDouble).set_requires_grad(true);

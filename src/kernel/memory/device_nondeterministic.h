@@ -22,6 +22,7 @@
 #include <type_traits>
 
 #include "kernel/memory/automaton_content.h"
+#include "kernel/memory/automaton_range.h"
 
 namespace pushdown::device {
 
@@ -301,12 +302,18 @@ struct NondeterministicLoops {
 
   // Computes the transition weights from the scores of the action layer.
   template <class Team>
-  PUSHDOWN_DEVICE void weigh(const Team& team, const F* given, const F* from, F* used) {
+  PUSHDOWN_DEVICE void weigh(const Team& team, const F* given, const F* from,
+                             const AutomatonRange<F>& range, F* used) {
+    const bool again = range.raised > 0;
     each(team, c, [&](Index a) {
       F greatest = given[a * w];
       for (Index k = 1; k < w; ++k)
         if (given[a * w + k] > greatest) greatest = given[a * w + k];
       largest[a] = greatest;
+      if (!normalized || !again) return;
+      F sum = 0;
+      for (Index k = 0; k < w; ++k) sum += std::exp(given[a * w + k] - greatest);
+      largest[a] += std::log(sum);
     });
     team.sync();
     // A common factor changes nothing, so the largest usable weight is scaled to 1.
@@ -319,9 +326,10 @@ struct NondeterministicLoops {
       }
     each(team, c * w, [&](Index i) {
       const Index a = i / w;
-      used[i] = from[a] > 0 ? std::exp(given[i] - (normalized ? largest[a] : common)) : F(0);
+      const F x = given[i] - (normalized ? largest[a] : common);
+      used[i] = from[a] > 0 ? std::exp(range.exponent(x)) : F(0);
     });
-    if (!normalized) return;
+    if (!normalized || again) return;
     team.sync();
     each(team, c, [&](Index a) {
       if (!(from[a] > 0)) return;
@@ -380,8 +388,24 @@ struct NondeterministicLoops {
     F* used = weights + update * c * w;
     F* pushed = vectors + update * m;
     each(team, m, [&](Index k) { pushed[k] = given[c * w + k]; });
-    weigh(team, given, u, used);
-    team.sync();
+    AutomatonRange<F> range;
+    do {
+      weigh(team, given, u, range, used);
+      team.sync();
+      step(team, j, u, used, pushed);
+    } while (range.again(total_of(u), total_of(mass + j * c)));
+    read(team, j);
+  }
+  // Every thread computes the same number.
+  PUSHDOWN_DEVICE F total_of(const F* configurations) const {
+    F total = 0;
+    for (Index b = 0; b < c; ++b) total += configurations[b];
+    return total;
+  }
+  // Column j and its forward weights.
+  template <class Team>
+  PUSHDOWN_DEVICE void step(const Team& team, Index j, const F* u, const F* used, const F* pushed) {
+    const Index p = j - 1;
     // Restricted to the nodes that column j reaches.
     const Index oldest = lowest(j) * c, older = p * c - oldest;
     each(team, tiles(q) * older, [&](Index i) {
@@ -426,18 +450,15 @@ struct NondeterministicLoops {
         [&](Index b, F sum) { mass[j * c + b] = sum; });
     team.sync();
     const F* z = mass + j * c;
+    const F total = total_of(z), least = AutomatonRange<F>::least(total);
     each(team, (1 + m) * c * (older + c), [&](Index i) {
       const auto [b, place] = divided(i, older + c);
       const F sum = z[divided(b, c).remainder];
-      row(columns, j, 0, b)[oldest + place] *= sum > 0 ? 1 / sum : F(0);
+      row(columns, j, 0, b)[oldest + place] *= sum < least ? F(0) : 1 / sum;
     });
-    each(team, c, [&](Index b) {
-      F total = 0;
-      for (Index i = 0; i < c; ++i) total += z[i];
-      forward_weights[j * c + b] = total > 0 ? z[b] / total : F(0);
-    });
+    each(team, c,
+         [&](Index b) { forward_weights[j * c + b] = z[b] < least ? F(0) : z[b] / total; });
     team.sync();
-    read(team, j);
   }
 
   template <class Team>
@@ -483,6 +504,7 @@ struct NondeterministicLoops {
     const Index end_node = window > 0 && j + window - 1 < last ? j + window - 1 : last;
     const Index first_node = kLimited && j < head - 1 ? head + 1 : j + 2;
     const Index oldest = lowest(j) * c, count = j * c - oldest;
+    const F least = AutomatonRange<F>::least(total_of(mass + j * c));
     // In fast memory: for each tile of states t, later node l and configuration (r, y), the factors
     // of (t, y).
     const Index later = end_node >= first_node ? end_node - first_node + 1 : 0;
@@ -525,11 +547,11 @@ struct NondeterministicLoops {
       for (int t = 0; t < kTile; ++t) {
         const Index state = tile * kTile + t, b = state * s + y;
         if (!is_state(state)) continue;
-        const F z = mass[j * c + b], scale = z > 0 ? 1 / z : F(0);
+        const F z = mass[j * c + b], scale = z < least ? F(0) : 1 / z;
         F g = reading_rows[channel * c + b];
         if (channel == 0) g += forward_gradients[j * c + b];
         F& gradient = row(numerators, j, channel, b)[e];
-        gradient = (gradient + total[t] + g) * scale;
+        gradient = AutomatonRange<F>::limited((gradient + total[t] + g) * scale);
       }
     });
     each(team, count, [&](Index place) {
@@ -668,8 +690,13 @@ struct NondeterministicLoops {
     // Backward through the computation of the weights.
     each(team, c, [&](Index a) {
       const F *to = used + a * w, *slope = weight_gradient + a * w;
-      F mean = 0;
-      for (Index k = 0; normalized && k < w; ++k) mean += to[k] * slope[k];
+      // The weights of a configuration sum to 1, or to exp(raised).
+      F mean = 0, sum = 0;
+      for (Index k = 0; normalized && k < w; ++k) {
+        mean += to[k] * slope[k];
+        sum += to[k];
+      }
+      if (sum > 0) mean /= sum;
       for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
     });
     each(team, m, [&](Index k) { out[c * w + k] = vector_gradient[k]; });

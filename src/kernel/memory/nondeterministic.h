@@ -4,6 +4,7 @@
 // device_nondeterministic.h.
 #pragma once
 #include "kernel/memory/automaton_content.h"
+#include "kernel/memory/automaton_range.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
@@ -145,6 +146,16 @@ struct NondeterministicStackMemory {
     const Index node = head + u + 1;
     const F* from = memory.forward + (node - 1) * c;
     if (m > 0) copy(vectors + u * vector_row, given + c * w, m);
+    AutomatonRange<F> range;
+    do {
+      weigh(given, from, range, used);
+      kernel.step(memory, node, used, vectors + u * vector_row);
+    } while (range.again(row_sum(from, c), row_sum(memory.mass + node * c, c)));
+    read(node, reading);
+  }
+
+  // Computes the transition weights from the scores of the action layer.
+  void weigh(const F* given, const F* from, const AutomatonRange<F>& range, F* used) const {
     if (shape.normalized) {
       for (Index a = 0; a < c; ++a) {
         const F largest = row_greatest(given + a * w, w);
@@ -160,15 +171,33 @@ struct NondeterministicStackMemory {
       for (Index k = 0; k < c * w; ++k) used[k] = given[k] - largest;
     }
     clear(used + c * w, row - c * w);
+    if (range.raised > 0) return weigh_again(range, from, used);
     exp_all(used, row);
     for (Index a = 0; a < c; ++a) {
       F* to = used + a * w;
       F factor = from[a] > 0 ? F(1) : F(0);
       if (shape.normalized) factor = 1 / row_sum(to, w);
-      for (Index k = 0; k < w; ++k) to[k] = factor == 0 ? F(0) : to[k] * factor;
+      scale_weights(to, factor);
     }
-    kernel.step(memory, node, used, vectors + u * vector_row);
-    read(node, reading);
+  }
+  // The same from the logarithms in `used`.
+  void weigh_again(const AutomatonRange<F>& range, const F* from, F* used) const {
+    for (Index a = 0; a < c; ++a) {
+      F* to = used + a * w;
+      F shift = 0;
+      if (shape.normalized) {
+        copy(weight_gradient, to, w);
+        exp_all(weight_gradient, padded_size(w));
+        shift = static_cast<F>(__builtin_log(row_sum(weight_gradient, w)));
+      }
+      for (Index k = 0; k < w; ++k) to[k] = range.exponent(to[k] - shift);
+    }
+    exp_all(used, row);
+    for (Index a = 0; a < c; ++a) scale_weights(used + a * w, from[a] > 0 ? F(1) : F(0));
+  }
+  void scale_weights(F* to, F factor) const {
+    for (Index k = 0; k < w; ++k)
+      to[k] = factor == 0 || to[k] < AutomatonRange<F>::kSmallest ? F(0) : to[k] * factor;
   }
 
   // Adds the gradient of a reading to the rows of its column. Readings depend on the
@@ -227,7 +256,9 @@ struct NondeterministicStackMemory {
     for (Index a = 0; a < c; ++a) {
       const F* to = used + a * w;
       const F* slope = weight_gradient + a * w;
-      const F mean = shape.normalized ? row_dot(to, slope, w) : F(0);
+      // The weights of a configuration sum to 1, or to exp(raised).
+      const F sum = shape.normalized ? row_sum(to, w) : F(0);
+      const F mean = sum > 0 ? row_dot(to, slope, w) / sum : F(0);
       for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
     }
     copy(out + c * w, vector_gradient, m);

@@ -1,6 +1,7 @@
 // The loops of nondeterministic_kernel.h for numbers of states and symbols known at compile time.
 // For kernel files only.
 #pragma once
+#include "kernel/memory/automaton_range.h"
 #include "kernel/memory/nondeterministic_kernel.h"
 #include "kernel/vector.h"
 
@@ -153,22 +154,31 @@ struct FixedLoops {
       for (int b = 0; b < kC; ++b)
         for (int a = 0; a < kC; ++a) to[b * row + p * kC + a] = pushed * u[a] * weights[a * kW + b];
       // Normalises by the mass, which is that of P alone.
-      F total = 0;
+      if (channel == 0) normalize(m, j, to, scale);
       for (int b = 0; b < kC; ++b) {
         F* out = to + b * row;
-        if (channel == 0) {
-          V sums = {};
-          for (Index i = first; i < end; i += kL) sums += load(out + i);
-          const F sum = sum_of(sums);
-          m.mass[j * kC + b] = sum;
-          total += sum;
-          scale[b] = splat(sum > 0 ? 1 / sum : F(0));
-        }
         for (Index i = first; i < end; i += kL) store(out + i, load(out + i) * scale[b]);
       }
-      if (channel > 0) continue;
-      const F rescale = total > 0 ? 1 / total : F(0);
-      for (int b = 0; b < kC; ++b) m.forward[j * kC + b] = m.mass[j * kC + b] * rescale;
+    }
+  }
+
+  // Computes masses and forward weights of node j from the numerators at `rows`, and the factors
+  // that turn numerators into probabilities.
+  [[gnu::always_inline]] static void normalize(const Memory& m, Index j, const F* rows,
+                                               V (&scale)[kC]) {
+    F sum[kC], total = 0;
+    for (int b = 0; b < kC; ++b) {
+      V sums = {};
+      for (Index i = first_of(m, j); i < end_of(j); i += kL)
+        sums += load(rows + b * row_of(m, j) + i);
+      total += sum[b] = sum_of(sums);
+    }
+    const F least = AutomatonRange<F>::least(total), rescale = total == 0 ? F(0) : 1 / total;
+    for (int b = 0; b < kC; ++b) {
+      const F mass = sum[b] < least ? F(0) : sum[b];
+      scale[b] = splat(mass == 0 ? F(0) : 1 / mass);
+      m.mass[j * kC + b] = mass;
+      m.forward[j * kC + b] = mass == 0 ? F(0) : mass * rescale;
     }
   }
 
@@ -273,6 +283,7 @@ struct FixedLoops {
   // the gradient of N.
   static void finish_column(const Memory& m, Index j, Index last, const F* constants) {
     const Index row = row_of(m, j);
+    const V most = splat(AutomatonRange<F>::kMostGradient);
     V scale[kC];
     for (int b = 0; b < kC; ++b) {
       const F z = m.mass[j * kC + b];
@@ -288,7 +299,9 @@ struct FixedLoops {
         V below = {};
         for (int b = 0; b < kC; ++b) {
           below += gradient[b] * load(in + b * row + i);
-          store(to + b * row + i, (load(to + b * row + i) + gradient[b]) * scale[b]);
+          V numerator = (load(to + b * row + i) + gradient[b]) * scale[b];
+          numerator = numerator > most ? most : numerator;
+          store(to + b * row + i, numerator < -most ? -most : numerator);
         }
         // forward_gradients has room for a whole row.
         store(m.forward_gradients + i, load(m.forward_gradients + i) + below);

@@ -1,6 +1,7 @@
 // The loops of nondeterministic_kernel.h for any number of states and symbols, row by row. For
 // kernel files only.
 #pragma once
+#include "kernel/memory/automaton_range.h"
 #include "kernel/memory/nondeterministic_kernel.h"
 #include "kernel/vector.h"
 
@@ -38,15 +39,21 @@ struct Generic {
       for (Index b = 0; b < c; ++b) {
         F* out = m.row(m.columns, j, channel * c + b);
         for (Index a = 0; a < c; ++a) out[p * c + a] = pushed * u[a] * weights[a * w + b];
-        F sum = channel == 0 ? F(0) : m.mass[j * c + b];
-        for (Index i = from; channel == 0 && i < j * c; ++i) sum += out[i];
-        m.mass[j * c + b] = sum;
-        total += sum;
-        const F scale = sum > 0 ? 1 / sum : F(0);
+        if (channel > 0) continue;
+        F sum = 0;
+        for (Index i = from; i < j * c; ++i) sum += out[i];
+        total += m.mass[j * c + b] = sum;
+      }
+      for (Index b = 0; b < c; ++b) {
+        F& mass = m.mass[j * c + b];
+        if (channel == 0) {
+          if (mass < AutomatonRange<F>::least(total)) mass = 0;
+          m.forward[j * c + b] = mass == 0 ? F(0) : mass / total;
+        }
+        const F scale = mass == 0 ? F(0) : 1 / mass;
+        F* out = m.row(m.columns, j, channel * c + b);
         for (Index i = from; i < j * c; ++i) out[i] *= scale;
       }
-      for (Index b = 0; b < c; ++b)
-        m.forward[j * c + b] = total > 0 ? m.mass[j * c + b] / total : 0;
     }
   }
 
@@ -70,7 +77,8 @@ struct Generic {
                   (channel == 0 ? m.forward_gradients[j * c + b] : F(0));
       const F z = m.mass[j * c + b], scale = z > 0 ? 1 / z : F(0);
       add_scaled(m.forward_gradients + from, m.row(m.columns, j, channel * c + b) + from, g, count);
-      for (Index i = 0; i < count; ++i) gradient[i] = (gradient[i] + g) * scale;
+      for (Index i = 0; i < count; ++i)
+        gradient[i] = AutomatonRange<F>::limited((gradient[i] + g) * scale);
     }
   }
 

@@ -311,6 +311,7 @@ struct NondeterministicLoops {
         if (given[a * w + k] > greatest) greatest = given[a * w + k];
       largest[a] = greatest;
       if (!normalized || !again) return;
+      // The logarithm of the sum instead, because the weights are not divided by it below.
       F sum = 0;
       for (Index k = 0; k < w; ++k) sum += std::exp(given[a * w + k] - greatest);
       largest[a] += std::log(sum);

@@ -8,7 +8,8 @@
 //             i < lowest(j) or i >= j; then for each of the m channels of a vector stack C rows of
 //             V[i->j][a->b] in the same way
 //   popped  : node j has Q rows r, the pop factors M of the step into node j, at k*C + (t,y)
-//   forward : (n+2) x C, u_j[b];   mass : (n+2) x C, z_j[b]
+//   forward : (n+2) x C, u_j[b];   mass : (n+2) x C, z_j[b]; both 0 if z_j[b] is below
+//             AutomatonRange::least()
 // and for the backward pass:
 //   numerators : layout of columns, gradients of N[i->j][a->b] and of the numerators of V
 //   popped_gradient : the gradients of the pop factors of one node, scratch

@@ -1,59 +1,13 @@
 -- Plots: well-formed SVG with marks at the positions that the axes imply, and the same charts as text.
 local pd = require 'pushdown'
-local test = require 'pushdown.test'
-local files = require 'pushdown.files'
 local axes = require 'pushdown.plot.axes'
+local files = require 'pushdown.files'
 local plot = require 'pushdown.plot'
+local reader = dofile(pd.root .. '/tests/lua/svg.lua')
+local test = require 'pushdown.test'
 
+local attributes, check_xml, label_place = reader.attributes, reader.check, reader.label_place
 local nan, huge = 0 / 0, math.huge
-
--- Throws unless `text` is well-formed XML with one root element and no entities besides the five standard ones.
-local function check_xml(text)
-  local open, at, roots = {}, 1, 0
-  text = text:gsub('^<%?xml.-%?>', '')
-  while true do
-    local from, to = text:find('<[^>]*>', at)
-    local between = text:sub(at, (from or #text + 1) - 1)
-    for entity in between:gmatch('&[^;]*;?') do
-      assert(entity:match('^&[lgaq][a-z]+;$') or entity == '&#39;', 'entity ' .. entity)
-    end
-    assert(#open > 0 or between:match('^%s*$'), 'text outside the root: ' .. between)
-    assert(not between:find('>', 1, true), 'stray >')
-    if not from then break end
-    local tag = text:sub(from, to)
-    local closing = tag:match('^</([%w]+)>$')
-    local name = tag:match('^<([%w]+)')
-    if closing then
-      assert(table.remove(open) == closing, 'unbalanced ' .. tag)
-    else
-      assert(name, 'no name in ' .. tag)
-      local rest = tag:sub(#name + 2):gsub('^%s*', ''):gsub('/?>$', '')
-      rest = rest:gsub('[%w%-:]+="[^"<]*"%s*', '')
-      assert(rest == '', 'attributes of ' .. tag)
-      if #open == 0 then roots = roots + 1 end
-      if not tag:match('/>$') then open[#open + 1] = name end
-    end
-    at = to + 1
-  end
-  assert(#open == 0 and roots == 1, 'one root element, all closed')
-  assert(not text:lower():find('nan') and not text:find('inf%W'), 'no number is NaN or infinite')
-end
-
--- Returns the coordinate attribute `key` of every element `name` in the text.
-local function attributes(text, name, key)
-  local values = {}
-  for tag in text:gmatch('<' .. name .. '[^>]*>') do
-    values[#values + 1] = tonumber(tag:match(' ' .. key .. '="([^"]*)"'))
-  end
-  return values
-end
-
-local function label_place(text, label, key)
-  for tag, content in text:gmatch('(<text[^>]*>)([^<]*)</text>') do
-    if content == label then return tonumber(tag:match(' ' .. key .. '="([^"]*)"')) end
-  end
-  error('no label ' .. label)
-end
 
 test('marks are at the positions of the tick labels', function()
   local picture = plot.lines { series = { { x = { 0, 4, 10 }, y = { 0, 0.2, 0.4 } } } }
@@ -205,107 +159,18 @@ test('bars and heat maps', function()
   assert(picture:find('#d9d9d9', 1, true), 'missing values are grey')
 end)
 
--- The content of a stack of 4 numbers per vector on three words.
-local function sentence(stack)
-  stack.kind, stack.size, stack.max_strength = stack.kind or 'stratification', 4, stack.max_strength or 4
-  local model = pd.model.language_model{ alphabet = { 'a', 'b', '<&>' }, controller = { kind = 'lstm', hidden = 5 },
-    stack = stack }
-  return { run = model:strengths('a <&> b'), symbols = { 'a', '<&>', 'b' }, ascii = true, columns = 80 }
-end
-
-local variable = { push = 'expectation', pop = 'fixed', read = 'expectation' }
-
-local function lines_of(text)
-  local lines = {}
-  for line in text:gmatch('[^\n]+') do lines[#lines + 1] = line end
-  return lines
-end
-
-test('strengths over the words of a sentence', function()
-  local spec = sentence(variable)
-  spec.title = 'S'
-  local picture = plot.word_strengths(spec)
-  check_xml(picture)
-  local heights, push = attributes(picture, 'rect', 'height'), spec.run.push
-  -- After the background: push and read of three words, and two colours of the legend. The pop is fixed.
-  test.equal(#heights - #attributes(picture, 'rect', 'rx'), 3 * 2 + 2)
-  test.near(heights[3] / heights[1], push[2][1]:item() / push[1][1]:item(), 0.02)
-  for _, word in ipairs { 'a', '&lt;&amp;&gt;', 'b', 'push', 'read', 'on the stack' } do
-    assert(picture:find('>' .. word .. '<', 1, true), word)
-  end
-  local total = ('%.1f'):format(spec.run.strengths[3]:sum():item())
-  assert(picture:find('>' .. total .. '<', 1, true), 'the strength on the stack in the end')
-
-  local text = plot.word_strengths_text(spec)
-  local lines = lines_of(text)
-  test.equal(#lines, 2 + 3)
-  assert(lines[2]:find('push') and lines[2]:find('read') and not lines[2]:find('pop'), lines[2])
-  assert(lines[4]:find('^<&>  ' .. ('%4.2f #'):format(push[2][1]:item())), lines[4])
-  assert(lines[5]:find(('%5.2f'):format(spec.run.strengths[3]:sum():item()) .. '$'), lines[5])
-  for _, line in ipairs(lines) do assert(#line <= 80, line) end
-  spec.show = { 'pop' }
-  text = plot.word_strengths_text(spec)
-  assert(text:find('1.00') and not text:find('push'), text)
-  spec.ascii = false
-  assert(plot.word_strengths_text(spec):find('█'), 'blocks where the terminal has them')
-
-  local deque = sentence{ kind = 'stratification_deque', push = 'expectation' }
-  deque['end'] = 'bottom'
-  check_xml(plot.word_strengths(deque))
-  deque['end'] = 'left'
-  test.fails("end must be one of 'top', 'bottom', got 'left'", function() plot.word_strengths(deque) end)
-  spec['end'] = 'top'
-  test.fails('end is for memories with two ends', function() plot.word_strengths(spec) end)
-  spec['end'], spec.show = nil, { 'top' }
-  test.fails("show must be a list of 'push', 'pop', 'read', got 'top'", function() plot.word_strengths(spec) end)
-  spec.show, spec.memory = nil, 2
-  test.fails('memory must be 1 to 1', function() plot.word_strengths_text(spec) end)
-  test.fails('expected {run', function() plot.word_strengths { symbols = {} } end)
-end)
-
-test('distributions of strengths, step by step', function()
-  local spec = sentence(variable)
-  local picture = plot.strength_distributions(spec)
-  check_xml(picture)
-  -- Every probability is a bar, and those of a distribution sum to 1.
-  local heights = attributes(picture, 'rect', 'height')
-  test.equal(#heights, 3 * 2 * 5)
-  for first = 0, 25, 5 do
-    local sum = 0
-    for i = 1, 5 do sum = sum + heights[first + i] end
-    test.near(sum, 64, 0.1)
-  end
-  test.near(heights[1] / 64, spec.run.push_distribution[1][1][1]:item(), 1e-3)
-  assert(picture:find('>&lt;&amp;&gt;<', 1, true), 'words')
-  spec.width = 330
-  check_xml(plot.strength_distributions(spec))
-  assert(plot.strength_distributions(spec):find('width="330" height="', 1, true), 'as wide as asked for')
-
-  local lines = lines_of(plot.strength_distributions_text(spec))
-  test.equal(#lines, 2 + 3)
-  assert(lines[1]:find('push') and lines[1]:find('read'), lines[1])
-  assert(lines[2]:find('0  1  2  3  4  mean', 1, true), lines[2])
-  assert(lines[5]:find('^b .* ' .. ('%4.2f'):format(spec.run.push[3][1]:item())), lines[5])
-  spec.show = { 'read' }
-  assert(not plot.strength_distributions_text(spec):find('push'))
-  spec.show = { 'pop' }
-  test.fails("no distribution of 'pop'", function() plot.strength_distributions(spec) end)
-  test.fails("none of its strengths is an 'expectation'", function()
-    plot.strength_distributions(sentence{})
+test('text plots of bars', function()
+  local bars = { categories = { 'a', 'bé' }, series = { { y = { -1, 2 } } }, columns = 24 }
+  bars.ascii = true
+  test.equal(pd.plot.bars_text(bars), 'a  #####| -1\nbé      |########### 2\n')
+  bars.ascii, bars.series = false, { { name = 'one', y = { 1, 2 } }, { name = 'two', y = { 0 / 0, 1.3 } } }
+  bars.columns = 30
+  test.equal(pd.plot.bars_text(bars), 'a   one │████████ 1\n    two │\nbé  one │████████████████ 2\n'
+    .. '    two │██████████▍ 1.3\n')
+  test.fails('series must be a list', function() pd.plot.bars_text { categories = { 'a' } } end)
+  test.fails('category 1 must be a text', function()
+    pd.plot.bars_text { categories = { 3 }, series = { { y = {} } } }
   end)
-  -- A certain strength is one full bar.
-  local certain = { strengths = pd.tensor { { { 3 } } }, push = pd.tensor { { 3 } }, pop = pd.tensor { { 1 } },
-    read_strength = pd.tensor { { 1 } }, push_distribution = pd.tensor { { { 0, 0, 0, 1 } } } }
-  test.equal(plot.strength_distributions_text { run = certain, symbols = { 'eat' }, ascii = true },
-    '     push\n      0  1  2  3  mean\neat           ##  3.00\n')
-end)
-
-test('the heat map of strengths above 1 shows its range', function()
-  local bare = pd.stack.strengths { kind = 'stratification', push = { { 2.5, 0.5 } }, pop = { { 0, 1 } },
-    vectors = { { { 1 }, { 1 } } } }
-  local first = {}
-  for name, tensor in pairs(bare) do first[name] = tensor[1] end
-  assert(plot.strengths_text { run = first, ascii = true, columns = 60 }:find('0 to 2.5', 1, true))
 end)
 
 test('histograms of groups', function()
@@ -424,93 +289,6 @@ test('pictures as PDF and PNG', function()
   test.equal(export.format 'x.tar.gz', nil)
   test.fails("'a%.jpg' must end in %.svg, %.pdf or %.png", function() plot.save('a.jpg', '<svg/>') end)
   os.execute('rm -r ' .. files.quoted(folder))
-end)
-
-test('wrong calls say what was expected', function()
-  test.fails('test_plot.lua:430: %[plot.lines%] series must be a list', function() plot.lines {} end)
-  test.fails("needs a list y", function() plot.lines { series = { { name = 'a' } } } end)
-  test.fails("2 values of x and 3 of y", function()
-    plot.lines { series = { { x = { 1, 2 }, y = { 1, 2, 3 } } } }
-  end)
-  test.fails("series%[1%].style must be one of", function()
-    plot.lines { series = { { name = 'a', y = { 1 }, style = 'dots' } } }
-  end)
-  test.fails('range of an axis is empty', function()
-    plot.lines { series = { { y = { 1 } } }, y_min = 2, y_max = 1 }
-  end)
-  test.fails("cannot write '/nowhere/at/all%.svg': ", function()
-    plot.lines { series = {}, path = '/nowhere/at/all.svg' }
-  end)
-end)
-
--- Every option of every function is checked. The prompt keeps the pictures.
-test('wrong options are errors', function()
-  local options_of = require 'pushdown.plot.options'
-  for name, options in pairs(options_of) do
-    test.fails("%[plot%." .. name .. "%] unknown option 'no_such'; the options are ", function()
-      pd.plot[name] { no_such = 1 }
-    end)
-    test.fails('expected a table of options, got 3', function() pd.plot[name](3) end)
-    for option, form in pairs(options) do
-      if form ~= 'any' then
-        test.fails(('%%[plot%%.%s%%] %s must be'):format(name, option), function()
-          pd.plot[name] { [option] = form == 'boolean' and 1 or false }
-        end)
-      end
-    end
-  end
-  test.fails("unknown option 'sries', did you mean 'series'%?", function() pd.plot.lines { sries = {} } end)
-  test.fails("unknown option 'colr' of series%[1%]", function()
-    pd.plot.lines { series = { { y = { 1 }, colr = 1 } } }
-  end)
-  test.fails("series%[1%]%.y must be a list of numbers, got 'b' at 2", function()
-    pd.plot.lines { series = { { y = { 1, 'b' } } } }
-  end)
-  test.fails('test_plot%.lua:%d+: %[plot%.bars%]', function() pd.plot.bars { width = 0 } end)
-end)
-
--- No wrong value reaches the drawing: every error names the option, or is that of another function of the library.
-test('nonsense values are errors with a name', function()
-  local grammar = pd.grammar.load 'marked_reversal'
-  local model = pd.model.language_model { alphabet = grammar:alphabet(), controller = { kind = 'elman', hidden = 2 },
-    stack = { kind = 'stratification', size = 2 } }
-  local pda = pd.pda.load 'marked_reversal_pda'
-  local tree = pd.tree.parse('(S (A a) (B b))')[1]
-  local run = {}
-  for key, value in pairs(pd.stack.strengths { kind = 'stratification', push = { { 2.5, 0.5 } }, pop = { { 0, 1 } },
-    vectors = { { { 1 }, { 1 } } } }) do run[key] = value[1] end
-  local strengths = { run = run, symbols = { 'a', 'b' }, memory = 1 }
-  local bars = { categories = { 'a', 'b' }, series = { { y = { 1, 2 }, low = { 0, 1 }, high = { 2, 3 } } } }
-  local heat_map = { values = { { 1, 2 } }, x_labels = { 'a', 'b' }, y_labels = { 'c' } }
-  local by_length = { models = model, grammar = grammar, lengths = { 3, 3 }, strings = 1 }
-  local lines = { series = { { name = 'a', y = { 1, 2 }, low = { 0, 1 }, high = { 2, 3 } } } }
-  local whole = { lines = lines, text = lines, bars = bars, bars_text = bars, heat_map = heat_map,
-    heat_text = heat_map, by_length = by_length, by_length_text = by_length, strengths = strengths,
-    strengths_text = strengths, word_strengths = strengths, word_strengths_text = strengths,
-    strength_distributions = strengths, strength_distributions_text = strengths,
-    histograms = { groups = { a = { 1, 2 } } }, histograms_text = { groups = { a = { 1, 2 } } },
-    automaton = { trace = pda:trace '0 # 0' }, state_diagram = { pda = pda }, run = { run = pda:best_run '0 # 0' },
-    program = { model = model }, tree = { tree = tree, gold = tree }, curves = { history = { { cross_entropy = 1 } } } }
-  local nonsense = { 3, -1, 2.5, 1e9, 0 / 0, 1 / 0, 'x', true, print, {}, { {} }, { 'x' }, { 1 }, { 3, 1 }, { a = 3 },
-    { value = 'x' }, pd.tensor { 1 }, grammar }
-  for name, options in pairs(require 'pushdown.plot.options') do
-    local function call(option, value)
-      local spec = {}
-      for key, one in pairs(whole[name]) do spec[key] = one end
-      if option then spec[option] = value end
-      return pcall(pd.plot[name], spec)
-    end
-    local drawn, problem = call()
-    -- These strengths are not expected values.
-    assert(drawn or name:find '^strength_distributions', ('%s: %s'):format(name, problem))
-    for option in pairs(options) do
-      for _, value in ipairs(option ~= 'path' and nonsense or {}) do
-        local ok, message = call(option, value)
-        assert(ok or message:find '%[[%w_.:]+%]' and not message:find '/lib/plot/',
-          ('%s{%s = %s}: %s'):format(name, option, tostring(value), message))
-      end
-    end
-  end
 end)
 
 -- The places of the texts with these anchors and rotations: the left end and the lowest point.

@@ -1,0 +1,93 @@
+-- Plots with wrong options: errors that name them.
+local pd = require 'pushdown'
+local plot = require 'pushdown.plot'
+local test = require 'pushdown.test'
+
+test('wrong calls say what was expected', function()
+  test.fails('test_plot_options.lua:7: %[plot.lines%] series must be a list', function() plot.lines {} end)
+  test.fails("needs a list y", function() plot.lines { series = { { name = 'a' } } } end)
+  test.fails("2 values of x and 3 of y", function()
+    plot.lines { series = { { x = { 1, 2 }, y = { 1, 2, 3 } } } }
+  end)
+  test.fails("series%[1%].style must be one of", function()
+    plot.lines { series = { { name = 'a', y = { 1 }, style = 'dots' } } }
+  end)
+  test.fails('range of an axis is empty', function()
+    plot.lines { series = { { y = { 1 } } }, y_min = 2, y_max = 1 }
+  end)
+  test.fails("cannot write '/nowhere/at/all%.svg': ", function()
+    plot.lines { series = {}, path = '/nowhere/at/all.svg' }
+  end)
+end)
+
+-- Every option of every function is checked. The prompt keeps the pictures.
+test('wrong options are errors', function()
+  local options_of = require 'pushdown.plot.options'
+  for name, options in pairs(options_of) do
+    test.fails("%[plot%." .. name .. "%] unknown option 'no_such'; the options are ", function()
+      pd.plot[name] { no_such = 1 }
+    end)
+    test.fails('expected a table of options, got 3', function() pd.plot[name](3) end)
+    for option, form in pairs(options) do
+      if form ~= 'any' then
+        test.fails(('%%[plot%%.%s%%] %s must be'):format(name, option), function()
+          pd.plot[name] { [option] = form == 'boolean' and 1 or false }
+        end)
+      end
+    end
+  end
+  test.fails("unknown option 'sries', did you mean 'series'%?", function() pd.plot.lines { sries = {} } end)
+  test.fails("unknown option 'colr' of series%[1%]", function()
+    pd.plot.lines { series = { { y = { 1 }, colr = 1 } } }
+  end)
+  test.fails("series%[1%]%.y must be a list of numbers, got 'b' at 2", function()
+    pd.plot.lines { series = { { y = { 1, 'b' } } } }
+  end)
+  test.fails('test_plot_options.lua:%d+: %[plot%.bars%]', function() pd.plot.bars { width = 0 } end)
+end)
+
+-- No wrong value reaches the drawing: every error names the option, or is that of another function of the library.
+test('nonsense values are errors with a name', function()
+  local grammar = pd.grammar.load 'marked_reversal'
+  local model = pd.model.language_model { alphabet = grammar:alphabet(), controller = { kind = 'elman', hidden = 2 },
+    stack = { kind = 'stratification', size = 2 } }
+  local pda = pd.pda.load 'marked_reversal_pda'
+  local tree = pd.tree.parse('(S (A a) (B b))')[1]
+  local run = {}
+  for key, value in pairs(pd.stack.strengths { kind = 'stratification', push = { { 2.5, 0.5 } }, pop = { { 0, 1 } },
+    vectors = { { { 1 }, { 1 } } } }) do run[key] = value[1] end
+  local strengths = { run = run, symbols = { 'a', 'b' }, memory = 1 }
+  local bars = { categories = { 'a', 'b' }, series = { { y = { 1, 2 }, low = { 0, 1 }, high = { 2, 3 } } } }
+  local heat_map = { values = { { 1, 2 } }, x_labels = { 'a', 'b' }, y_labels = { 'c' } }
+  local by_length = { models = model, grammar = grammar, lengths = { 3, 3 }, strings = 1 }
+  local lines = { series = { { name = 'a', y = { 1, 2 }, low = { 0, 1 }, high = { 2, 3 } } } }
+  local whole = { lines = lines, text = lines, bars = bars, bars_text = bars, heat_map = heat_map,
+    heat_text = heat_map, by_length = by_length, by_length_text = by_length, strengths = strengths,
+    strengths_text = strengths, word_strengths = strengths, word_strengths_text = strengths,
+    strength_distributions = strengths, strength_distributions_text = strengths,
+    histograms = { groups = { a = { 1, 2 } } }, histograms_text = { groups = { a = { 1, 2 } } },
+    automaton = { trace = pda:trace '0 # 0' }, state_diagram = { pda = pda }, run = { run = pda:best_run '0 # 0' },
+    program = { model = model }, tree = { tree = tree, gold = tree }, curves = { history = { { cross_entropy = 1 } } } }
+  local nonsense = { 3, -1, 2.5, 1e9, 0 / 0, 1 / 0, 'x', true, print, {}, { {} }, { 'x' }, { 1 }, { 3, 1 }, { a = 3 },
+    { value = 'x' }, pd.tensor { 1 }, grammar }
+  for name, options in pairs(require 'pushdown.plot.options') do
+    local function call(option, value)
+      local spec = {}
+      for key, one in pairs(whole[name]) do spec[key] = one end
+      if option then spec[option] = value end
+      return pcall(pd.plot[name], spec)
+    end
+    local drawn, problem = call()
+    -- These strengths are not expected values.
+    assert(drawn or name:find '^strength_distributions', ('%s: %s'):format(name, problem))
+    for option in pairs(options) do
+      for _, value in ipairs(option ~= 'path' and nonsense or {}) do
+        local ok, message = call(option, value)
+        assert(ok or message:find '%[[%w_.:]+%]' and not message:find '/lib/plot/',
+          ('%s{%s = %s}: %s'):format(name, option, tostring(value), message))
+      end
+    end
+  end
+end)
+
+test.finish()

@@ -4,7 +4,6 @@
 
 #include "model/device_runner.h"
 #include "support/step_team.h"
-#include "support/thread_team.h"
 
 namespace pushdown::testing_support {
 

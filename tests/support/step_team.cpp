@@ -1,0 +1,81 @@
+#include "support/step_team.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernel/step/device_step_loop.h"
+#include "support/thread_team.h"
+
+namespace pushdown::testing_support {
+namespace {
+
+// Fills all memory that the pass must write before it reads it with NaN.
+template <class F>
+void spoil(const DeviceStepProgram<F>& program, bool backward) {
+  constexpr F kNaN = std::numeric_limits<F>::quiet_NaN();
+  const auto places = program.models * program.batch;
+  const auto sizes = device_step_sizes(program.memory);
+  if (program.scratch != nullptr) std::fill_n(program.scratch, places * sizes.scratch, kNaN);
+  if (program.array_memory > 0)
+    std::fill_n(program.array_room, places * 2 * program.array_memory, kNaN);
+  if (backward)
+    std::fill_n(program.sequence_gradients, places * program.parameters, kNaN);
+  else if (program.tape != nullptr)
+    std::fill_n(program.tape, places * sizes.tape, kNaN);
+  for (std::int64_t n = 0; n < program.count; ++n) {
+    const StepNode& node = program.nodes[n];
+    const DeviceStepPlace<F>& place = program.places[n];
+    if (node.op == StepOp::slice || node.op == StepOp::previous || node.op == StepOp::constant ||
+        node.op == StepOp::held || place.value == nullptr)
+      continue;
+    for (std::int64_t model = 0; model < program.models; ++model)
+      for (std::int64_t b = 0; b < program.batch; ++b) {
+        // The values from before the first step are given, and so are sequences.
+        if (!backward && node.op != StepOp::sequence)
+          std::fill_n(place.value + model * place.model + b * place.row + place.step,
+                      place.step > 0 ? program.steps * place.step : node.size, kNaN);
+        // The gradient with respect to the final memory is given.
+        if (backward && place.gradient != nullptr && node.op != StepOp::left)
+          std::fill_n(place.gradient + model * place.gradient_model + b * place.gradient_row,
+                      place.slots * place.gradient_step, kNaN);
+      }
+  }
+}
+
+}  // namespace
+
+template <class F>
+void run_step_teams(const DeviceStepProgram<F>& program, bool backward, int size, int lanes) {
+  constexpr F kNaN = std::numeric_limits<F>::quiet_NaN();
+  check_device_step(program, backward);
+  spoil(program, backward);
+  const auto places = program.models * program.batch;
+  const auto sizes = device_step_sizes(program.memory);
+  // The place of the fast numbers must not matter.
+  const auto run = [&]<class Loop>() {
+    for (std::int64_t place = 0; place < places; ++place) {
+      std::vector<F> near(static_cast<std::size_t>(sizes.fast), kNaN);
+      F* fast = backward || program.scratch == nullptr ? near.data() : nullptr;
+      run_team(size, lanes, [&](const ThreadTeam& team) {
+        Loop loop(program, place / program.batch, place % program.batch, fast);
+        if (backward)
+          loop.backward(team);
+        else
+          loop.forward(team);
+      });
+    }
+  };
+  if (program.arrays != nullptr)
+    device::with_step_loop<F, true>(program.memory, run);
+  else
+    device::with_step_loop<F, false>(program.memory, run);
+  if (!backward) return;
+  for (std::int64_t model = 0; model < program.models; ++model)
+    for (std::int64_t i = 0; i < program.parameters; ++i)
+      device::sum_over_sequences(program, model, i);
+}
+
+template void run_step_teams(const DeviceStepProgram<float>&, bool, int, int);
+template void run_step_teams(const DeviceStepProgram<double>&, bool, int, int);
+
+}  // namespace pushdown::testing_support

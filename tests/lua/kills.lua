@@ -11,7 +11,7 @@ local folder = os.tmpname()
 os.remove(folder)
 files.make_folder(folder)
 math.randomseed(seed)
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 
 local kinds = { 'language_model', 'bptt', 'uoro', 'transducer', 'running_text', 'transformer', 'together', 'grid' }
 local pool = pd.process.pool()

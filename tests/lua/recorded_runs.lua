@@ -6,7 +6,7 @@ local json = require 'pushdown.json'
 local M = {}
 M.__index = M
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 M.quoted = quoted
 
 -- recorded_runs.new() -> {folder =, registry =, file =, ...} in a new temporary folder.

@@ -5,7 +5,7 @@ local M = {}
 
 M.path = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 
-function M.quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+M.quoted = files.quoted
 
 -- A temporary folder, until M.remove().
 M.folder = os.tmpname()

@@ -6,7 +6,7 @@ local sessions = dofile(pd.root .. '/scripts/tools/sessions.lua')
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 
 -- Returns the output of the shell with these arguments, and whether it succeeded.
 local function run(...)

@@ -10,7 +10,7 @@ local top = os.tmpname()
 os.remove(top)
 files.make_folder(top)
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 
 -- Runs a script in `top`; returns its output and exit status.
 local function run(script, ...)

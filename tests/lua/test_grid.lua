@@ -12,7 +12,7 @@ local folder = os.tmpname()
 os.remove(folder)
 files.make_folder(folder)
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 local function path(name) return folder .. '/' .. name end
 
 -- A script that trains nothing. It notes each of its starts, and its options control what it does.

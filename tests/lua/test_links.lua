@@ -6,7 +6,7 @@ local files = require 'pushdown.files'
 
 local index = 'docs/README.md'
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 
 local function lines_of(command)
   local pipe = assert(io.popen(command))

@@ -12,7 +12,7 @@ os.remove(folder)
 files.make_folder(folder)
 local file = folder .. '/runs/registry.sqlite'
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 
 -- Returns standard output, standard error and exit status of the shell, started in the folder of the tests with its
 -- registry.

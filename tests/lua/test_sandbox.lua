@@ -10,7 +10,7 @@ local folder = os.tmpname()
 os.remove(folder)
 files.make_folder(folder .. '/grammars')
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 
 local function write(name, text)
   files.write(folder .. '/' .. name, text)

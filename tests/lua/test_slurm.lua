@@ -9,7 +9,7 @@ local folder = os.tmpname()
 os.remove(folder)
 files.make_folder(folder)
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 local function path(name) return folder .. '/' .. name end
 
 local slurm = quoted(pd.root .. '/tests/support/slurm.sh')

@@ -5,7 +5,7 @@ local files = require 'pushdown.files'
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 
 local top = os.tmpname()
 os.remove(top)

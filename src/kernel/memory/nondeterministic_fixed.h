@@ -21,6 +21,9 @@ struct FixedLoops {
   // nodes in the gradient of the pop factors, and columns and vectors in the gradient of the
   // columns.
   static constexpr int kPopVectors = kAtLeast(kAtMost((kVectorRegisters - kQ * kQ - 2) / kQ, 3), 2);
+  // Stack symbols of the pop rule that share a loop: all if their sums fit into the registers. More
+  // independent sums hide the latency of multiply-adds.
+  static constexpr int kPopSymbols = kQ * kS * kPopVectors + kQ + 1 <= kVectorRegisters ? kS : 1;
   static constexpr int kNodes = kAtLeast(kAtMost((kVectorRegisters - kQ - 1) / (kQ * kQ), 4), 1);
   static constexpr int kColumns = kVectorRegisters >= 32 ? 4 : 2;
   static constexpr int kColumnVectors =
@@ -61,49 +64,51 @@ struct FixedLoops {
       with_count<kMost - 1>(count, visit);
   }
 
-  // The pop rule into rows (r, y) of one y: sums[r] += sum_t in[t,y] f[r][t,y], k = first .. end-1,
-  // for kN vectors of entries.
+  // The pop rule into rows (r, y) of kPopSymbols symbols, `symbol` first:
+  // sums[y,r] += sum_t in[t,y] f[r][t,y], k = first .. end-1, for kN vectors of entries.
   template <int kN>
-  [[gnu::always_inline]] static void pop_block(const Memory& m, Index j, Index channel, int y,
+  [[gnu::always_inline]] static void pop_block(const Memory& m, Index j, Index channel, int symbol,
                                                Index first, Index end, Index start) {
+    constexpr int kOf = kQ * kN, kAll = kPopSymbols * kOf;
     const Index row = row_of(m, j);
-    F* to = at(m, m.columns, j, channel + y) + start;
-    const F* factors = factors_of(m, j) + y;
-    V sums[kQ * kN];  // r, v
-    unrolled<kQ * kN>(
-        PUSHDOWN_UNROLLED(i) { sums[i] = load(to + i / kN * kS * row + i % kN * kL); });
+    F* to = at(m, m.columns, j, channel + symbol) + start;
+    const F* factors = factors_of(m, j) + symbol;
+    const auto place = [&](int i) { return to + (i / kN % kQ * kS + i / kOf) * row + i % kN * kL; };
+    V sums[kAll];  // y, r, v
+    unrolled<kAll>(PUSHDOWN_UNROLLED(i) { sums[i] = load(place(i)); });
     for (Index k = first; k < end; ++k) {
       const Index in_row = row_of(m, k);
-      const F* in = at(m, m.columns, k, channel + y) + start;
+      const F* in = at(m, m.columns, k, channel + symbol) + start;
       const F* factor_at = factors + k * kC;
-      unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
+      unrolled<kQ * kPopSymbols>(PUSHDOWN_UNROLLED(i) {
+        constexpr int y = i % kPopSymbols, from = i / kPopSymbols * kS + y;  // (t,y)
         V factor[kQ];
-        unrolled<kQ>(PUSHDOWN_UNROLLED(r) { factor[r] = splat(factor_at[r * row + t * kS]); });
+        unrolled<kQ>(PUSHDOWN_UNROLLED(r) { factor[r] = splat(factor_at[r * row + from]); });
         unrolled<kN>(PUSHDOWN_UNROLLED(v) {
-          const V entry = held(load(in + t * kS * in_row + v * kL));
-          unrolled<kQ>(PUSHDOWN_UNROLLED(r) { sums[r * kN + v] += factor[r] * entry; });
+          const V entry = held(load(in + from * in_row + v * kL));
+          unrolled<kQ>(PUSHDOWN_UNROLLED(r) { sums[y * kOf + r * kN + v] += factor[r] * entry; });
         });
       });
     }
-    unrolled<kQ * kN>(
-        PUSHDOWN_UNROLLED(i) { store(to + i / kN * kS * row + i % kN * kL, sums[i]); });
+    unrolled<kAll>(PUSHDOWN_UNROLLED(i) { store(place(i), sums[i]); });
   }
 
   // The rows of the first columns end inside a block, so those nodes take as many vectors as they
   // have.
   template <int kN>
-  static void pop_edge(const Memory& m, Index j, Index channel, int y, Index start) {
+  static void pop_edge(const Memory& m, Index j, Index channel, int symbol, Index start) {
     const Index first = (start + (kN - 1) * kL) / kC + 1;
     Index end = kN == kPopVectors ? j - 1 : (start + kN * kL) / kC + 1;
     if (end > j - 1) end = j - 1;
-    if constexpr (kN > 1) pop_edge<kN - 1>(m, j, channel, y, start);
-    if (first < end) pop_block<kN>(m, j, channel, y, first, end, start);
+    if constexpr (kN > 1) pop_edge<kN - 1>(m, j, channel, symbol, start);
+    if (first < end) pop_block<kN>(m, j, channel, symbol, first, end, start);
   }
 
   // `channel` : the first row of the channel in a column.
   static void pop(const Memory& m, Index j, Index channel) {
     for (Index start = first_of(m, j); start < (j - 2) * kC; start += kPopVectors * kL)
-      for (int y = 0; y < kS; ++y) pop_edge<kPopVectors>(m, j, channel, y, start);
+      for (int symbol = 0; symbol < kS; symbol += kPopSymbols)
+        pop_edge<kPopVectors>(m, j, channel, symbol, start);
   }
 
   // Clears everything in rows `row` .. row + kC - 1 of column j except the column's own entries.
@@ -126,7 +131,7 @@ struct FixedLoops {
       for (int b = 0; b < kC; ++b) replace[c][b] = splat(u[c] * weights[c * kW + kC + b]);
       for (int r = 0; r < kQ; ++r) pops[c][r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
     }
-    V scale[kC];
+    V scale[kC] = {};
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
       const F* from = at(m, m.columns, p, channel * kC);
       F* to = at(m, m.columns, j, channel * kC);
@@ -330,44 +335,53 @@ struct FixedLoops {
   template <int kN>
   [[gnu::always_inline]] static void popped_block(const Memory& m, Index j, Index k, F* result,
                                                   Index stride) {
-    const Index row = row_of(m, j), common = end_of(k);
+    constexpr int kRows = kN * kQ;
+    F sums[kS][kQ * kRows];
     for (int y = 0; y < kS; ++y) {
-      V dots[kN * kQ * kQ];  // node, t, r
-      unrolled<kN * kQ * kQ>(PUSHDOWN_UNROLLED(k) { dots[k] = V{}; });
-      for (Index channel = 0; channel <= m.size.channels; ++channel) {
-        const F* upper = at(m, m.numerators, j, channel * kC + y);
-        const F* in[kN];
-        Index step[kN];
-        for (int node = 0; node < kN; ++node) {
-          in[node] = at(m, m.columns, k + node, channel * kC + y);
-          step[node] = kS * row_of(m, k + node);
-        }
-        for (Index i = first_of(m, j); i < common; i += kL) {
-          V entry[kQ];
-          unrolled<kQ>(PUSHDOWN_UNROLLED(r) { entry[r] = load(upper + r * kS * row + i); });
-          unrolled<kN * kQ>(PUSHDOWN_UNROLLED(d) {
-            const V value = held(load(in[d / kQ] + d % kQ * step[d / kQ] + i));
-            unrolled<kQ>(PUSHDOWN_UNROLLED(r) { dots[d * kQ + r] += value * entry[r]; });
-          });
-        }
-        // Rows of later nodes may be longer.
-        unrolled<kN>(PUSHDOWN_UNROLLED(node) {
-          for (Index i = common; i < end_of(k + node); i += kL)
-            unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
-              const V value = load(in[node] + t * step[node] + i);
-              unrolled<kQ>(PUSHDOWN_UNROLLED(r) {
-                dots[(node * kQ + t) * kQ + r] += value * load(upper + r * kS * row + i);
-              });
-            });
-        });
-      }
-      F sums[kN * kQ * kQ];
-      store_sums<F, kN * kQ * kQ>(dots, sums);
-      for (int node = 0; node < kN; ++node)
-        for (int t = 0; t < kQ; ++t)
-          for (int r = 0; r < kQ; ++r)
-            result[r * stride + (k + node) * kC + t * kS + y] = sums[(node * kQ + t) * kQ + r];
+      V dots[kQ * kRows];  // r, node, t
+      unrolled<kQ * kRows>(PUSHDOWN_UNROLLED(d) { dots[d] = V{}; });
+      add_dots<kN>(m, j, k, y, dots);
+      for (Index channel = 1; channel <= m.size.channels; ++channel)
+        add_dots<kN>(m, j, k, channel * kC + y, dots);
+      store_sums<F, kQ * kRows>(dots, sums[y]);
     }
+    for (int r = 0; r < kQ; ++r)
+      for (int d = 0; d < kRows; ++d)
+        for (int y = 0; y < kS; ++y)
+          result[r * stride + k * kC + d * kS + y] = sums[y][r * kRows + d];
+  }
+
+  // `b` : the first row of the channel and symbol in a column.
+  template <int kN>
+  [[gnu::always_inline]] static void add_dots(const Memory& m, Index j, Index k, Index b, V* dots) {
+    constexpr int kRows = kN * kQ;
+    const Index row = kS * row_of(m, j), common = end_of(k);
+    const F* upper = at(m, m.numerators, j, b);
+    const F* in[kN];
+    Index step[kN];
+    for (int node = 0; node < kN; ++node) {
+      in[node] = at(m, m.columns, k + node, b);
+      step[node] = kS * row_of(m, k + node);
+    }
+    for (Index i = first_of(m, j); i < common; i += kL) {
+      V entry[kQ];
+      unrolled<kQ>(PUSHDOWN_UNROLLED(r) { entry[r] = load(upper + r * row + i); });
+      unrolled<kRows>(PUSHDOWN_UNROLLED(d) {
+        const V value = held(load(in[d / kQ] + d % kQ * step[d / kQ] + i));
+        unrolled<kQ>(PUSHDOWN_UNROLLED(r) { dots[r * kRows + d] += value * entry[r]; });
+      });
+    }
+    // Rows of later nodes may be longer, unless blocks begin and end with whole rows.
+    if constexpr (kLimited || kN * kC != kNodePadding)
+      unrolled<kN>(PUSHDOWN_UNROLLED(node) {
+        for (Index i = common; i < end_of(k + node); i += kL)
+          unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
+            const V value = load(in[node] + t * step[node] + i);
+            unrolled<kQ>(PUSHDOWN_UNROLLED(r) {
+              dots[r * kRows + node * kQ + t] += value * load(upper + r * row + i);
+            });
+          });
+      });
   }
 
   static void finish_backward(const Memory& m, Index j, Index last, const F* reading_gradient) {

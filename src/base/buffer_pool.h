@@ -36,8 +36,10 @@ class Buffer {
 
 class BufferPool {
  public:
-  // Keeps returned buffers as long as they fit into `limit` bytes together.
-  explicit BufferPool(std::size_t limit = std::size_t{32} << 20) : limit_(limit) {}
+  // Keeps returned buffers as long as they fit into `limit` bytes together. What it gives back to
+  // the system has to be cleared by the system at its next use, which can take a third of the time
+  // of an update.
+  explicit BufferPool(std::size_t limit = std::size_t{256} << 20) : limit_(limit) {}
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;

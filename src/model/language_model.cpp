@@ -9,9 +9,6 @@ namespace pushdown {
 namespace {
 
 constexpr auto kLanguageModelPlace = "model.language_model";
-// Limit of retained working memory: scores of about a thousand words over a vocabulary of ten
-// thousand.
-constexpr std::size_t kWorkingMemory = std::size_t{64} << 20;
 
 const std::vector<OptionSpec>& language_model_own_options() {
   static const std::vector<OptionSpec> specs{
@@ -29,7 +26,7 @@ LanguageModel::LanguageModel(Alphabet alphabet, const Json& options, const Kinds
     : SequenceModel(std::move(alphabet), kLanguageModelPlace, language_model_own_options(), options,
                     kinds),
       kernels_(options_.value("kernels", true)),
-      buffers_(std::make_shared<BufferPool>(kWorkingMemory)) {
+      buffers_(std::make_shared<BufferPool>()) {
   build(kinds, 0, alphabet_.size() + (end_symbol_ ? 1 : 0));
 }
 

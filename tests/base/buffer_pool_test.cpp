@@ -51,6 +51,17 @@ TEST(BufferPool, KeepsNoMoreThanItsLimit) {
   EXPECT_LE(pool->idle_bytes(), 100000u);
 }
 
+TEST(BufferPool, KeepsTheMemoryOfAWideNetworkByDefault) {
+  const auto pool = std::make_shared<BufferPool>();
+  void* first = nullptr;
+  {
+    const Buffer buffer(pool, 200'000'000);
+    first = buffer.as<void>();
+  }
+  const Buffer again(pool, 200'000'000);
+  EXPECT_EQ(again.as<void>(), first);
+}
+
 TEST(BufferPool, MovedBuffersGoBackOnceAndOutliveTheOwner) {
   auto pool = std::make_shared<BufferPool>();
   Buffer a(pool, 5000);

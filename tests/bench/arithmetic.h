@@ -1,4 +1,4 @@
-// Multiply-adds of one training update, computed by formula.
+// Multiply-adds of one training update, computed by formula, and the most that a core can do.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -32,5 +32,10 @@ struct Workload {
 //                 and pop factors, d being p, or min(p, D - 1) with a window D
 // Everything linear in n without a factor H or C^2 (gates, softmax, Adam) is left out.
 double multiply_adds(const Workload& work, int length);
+// Those of the stack alone.
+double stack_multiply_adds(const Workload& work, int length);
+
+// Returns the multiply-adds per second of a loop that does nothing else, in float32.
+double multiply_add_peak();
 
 }  // namespace pushdown::bench

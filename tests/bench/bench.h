@@ -22,6 +22,7 @@ void bench_recognizers();
 void bench_steps();
 void bench_transduction();
 void bench_language();
+void bench_loops();
 // Returns 0, or 77 if there is no CUDA device.
 int bench_device();
 // Repeats one of these rows for this number of updates, to be run under a profiler.

@@ -6,8 +6,8 @@
 // LibTorch's operations.
 #include <cstdio>
 
+#include "arithmetic.h"
 #include "bench.h"
-#include "kernel/dense/dense.h"
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
 #include "train/learning/gradient.h"
@@ -157,13 +157,7 @@ void bench_language() {
       static_cast<long long>(kHidden), static_cast<long long>(kSize),
       static_cast<long long>(kEmbedding), static_cast<long long>(kVocabulary),
       static_cast<long long>(kBatch), static_cast<long long>(kLength));
-  double count = 0;
-  const double least =
-      measure(5, [&] {
-        count = static_cast<double>(
-            kernel_for<DenseKernel<float>>(current_isa()).multiply_add_loop(20000));
-      }).best_ms;
-  const double peak = count / least * 1e-6;
+  const double peak = multiply_add_peak() * 1e-9;
   bench_sentences(peak);
   bench_text(peak);
 }

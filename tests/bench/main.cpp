@@ -1,6 +1,7 @@
 // Runs the benchmarks named on the command line, or all: update, recognizer, steps, transduction,
-// language, grammar. `bench device` runs those of a CUDA device and exits with 77 if there is none.
-// `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
+// language, loops, grammar. `bench device` runs those of a CUDA device and exits with 77 if there
+// is none. `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a
+// profiler.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -77,5 +78,6 @@ int main(int count, char** arguments) {
   if (asked("steps")) pushdown::bench::bench_steps();
   if (asked("transduction")) pushdown::bench::bench_transduction();
   if (asked("language")) pushdown::bench::bench_language();
+  if (asked("loops")) pushdown::bench::bench_loops();
   if (asked("grammar")) bench_grammar();
 }

@@ -10,7 +10,6 @@
 #include "bench.h"
 #include "grammar/sampler.h"
 #include "grammar/text.h"
-#include "kernel/dense/dense.h"
 #include "model/language_model.h"
 #include "published.h"
 #include "train/learning/gradient.h"
@@ -141,14 +140,6 @@ Timing bench_epoch() {
       static_cast<int>(trainer.updates_per_epoch()), time.median_ms, time.best_ms);
   std::fflush(stdout);
   return time;
-}
-
-// Returns the multiply-adds per second of a loop that does nothing else, in float32.
-double multiply_add_peak() {
-  const auto kernel = kernel_for<DenseKernel<float>>(current_isa());
-  std::int64_t count = 0;
-  const Timing time = measure(50, [&] { count = kernel.multiply_add_loop(2000); });
-  return static_cast<double>(count) / time.best_ms * 1e3;
 }
 
 struct Bar {

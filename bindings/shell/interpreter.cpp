@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/memory.h"
 #include "bindings/binder/text.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/locals.h"
@@ -143,6 +144,7 @@ void close_records(lua_State* L, const char* status, const std::string& message)
 Interpreter::Interpreter(SessionChoices choices)
     : L_(luaL_newstate()), choices_(std::move(choices)) {
   if (!L_) throw std::runtime_error("not enough memory for a Lua state");
+  keep_freed_memory();
   luaL_openlibs(L_);
   watch_interrupts(L_, add_traceback);
   note_scripts(L_);

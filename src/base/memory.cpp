@@ -2,9 +2,13 @@
 
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -99,6 +103,16 @@ std::uint64_t available_memory() {
   std::uint64_t left = kUnlimited;
   if (const auto free = number_of("/proc/meminfo", "MemAvailable:")) left = *free * 1024;
   return std::min({left, left_in_control_groups(), left_of_address_space()});
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  for (const char* name : {"MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES"})
+    if (std::getenv(name) != nullptr) return;
+  // Larger allocations always come from the system; glibc accepts no higher threshold.
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
 }
 
 void check_memory(std::string_view where, std::string_view what, double bytes) {

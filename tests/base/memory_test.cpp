@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <regex>
 #include <string>
+#include <vector>
 
 #include "base/buffer_pool.h"
 #include "support/message.h"
@@ -34,6 +36,28 @@ TEST(Memory, IsNotMoreThanTheSystemHas) {
   ASSERT_EQ(name, "MemTotal:");
   EXPECT_LE(available_memory(), kilobytes * 1024);
   EXPECT_GT(available_memory(), 0u);
+}
+
+TEST(Memory, FreedMemoryIsUsedAgainWithoutTheSystem) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+  GTEST_SKIP() << "another allocator";
+#endif
+  if (std::getenv("MALLOC_TRIM_THRESHOLD_") != nullptr || std::getenv("GLIBC_TUNABLES") != nullptr)
+    GTEST_SKIP() << "the environment decides";
+  keep_freed_memory();
+  const auto use = [] {  // 80 MB
+    std::vector<std::vector<char>> parts;
+    for (int k = 0; k < 8; ++k) parts.emplace_back(10'000'000, 'x');
+  };
+  const auto faults = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  };
+  use();
+  const auto before = faults();
+  use();
+  EXPECT_LT(faults() - before, 1000);  // of 20,000 pages
 }
 
 TEST(Memory, LimitsOfTheShellCount) {

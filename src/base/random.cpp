@@ -1,6 +1,5 @@
 #include "base/random.h"
 
-#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -33,20 +32,6 @@ Random::Random(std::uint64_t seed, std::uint64_t stream) {
 }
 
 Random::Random(std::uint64_t seed, std::string_view stream) : Random(seed, hash_name(stream)) {}
-
-std::uint64_t Random::next() {
-  const std::uint64_t result = std::rotl(state_[0] + state_[3], 23) + state_[0];
-  const std::uint64_t shifted = state_[1] << 17;
-  state_[2] ^= state_[0];
-  state_[3] ^= state_[1];
-  state_[1] ^= state_[2];
-  state_[0] ^= state_[3];
-  state_[2] ^= shifted;
-  state_[3] = std::rotl(state_[3], 45);
-  return result;
-}
-
-double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
 double Random::uniform(double low, double high) { return low + (high - low) * uniform(); }
 

@@ -3,6 +3,7 @@
 // numbers do not depend on the standard library.
 #pragma once
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,8 +22,20 @@ class Random {
   // numbers.
   Random(std::uint64_t seed, std::string_view stream);
 
-  std::uint64_t next();                      // uniform over all 64-bit values
-  double uniform();                          // uniform in [0, 1), 53 bits
+  // Uniform over all 64-bit values.
+  std::uint64_t next() {
+    const std::uint64_t result = std::rotl(state_[0] + state_[3], 23) + state_[0];
+    const std::uint64_t shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
+  // Uniform in [0, 1), 53 bits.
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   double uniform(double low, double high);   // uniform in [low, high)
   std::uint64_t below(std::uint64_t count);  // uniform over 0 .. count-1, without bias
   double normal();                           // standard normal (Box-Muller, one of the pair)

@@ -5,10 +5,8 @@
 
 namespace pushdown {
 
-// Draws a number of a mask: 0 with probability `rate`, and 1 / (1 - rate) otherwise.
-inline double dropout_number(double rate, Random& random) {
-  return random.uniform() < rate ? 0 : 1 / (1 - rate);
-}
+// Draws numbers of a mask, in order: 0 with probability `rate`, and 1 / (1 - rate) otherwise.
+void draw_mask(double* numbers, std::int64_t count, double rate, Random& random);
 
 // Returns x with each entry set to 0 with probability `rate` and divided by 1 - rate otherwise.
 // Draws one number for each entry, in order. Without `noise` or at rate 0, returns x and draws no

@@ -259,13 +259,12 @@ std::int64_t StackRnn::drawn_size() const {
 Tensor StackRnn::draw_noise(std::int64_t batch, std::int64_t steps, Random* noise) const {
   if (noise == nullptr || !recurrence_.random()) return {};
   const Tensor drawn = at::empty({steps, batch, drawn_size()}, at::kDouble);
-  const std::int64_t normal = recurrence_.noisy() ? hidden_size() : 0;
-  auto* value = drawn.data_ptr<double>();
-  for (std::int64_t row = 0; row < steps * batch; ++row) {
+  const std::int64_t normal = recurrence_.noisy() ? hidden_size() : 0, size = drawn.size(2);
+  auto* row = drawn.data_ptr<double>();
+  for (std::int64_t k = 0; k < steps * batch; ++k, row += size) {
     for (std::int64_t i = 0; i < normal; ++i)
-      *value++ = recurrence_.noise_mean + recurrence_.noise * noise->normal();
-    for (std::int64_t i = normal; i < drawn.size(2); ++i)
-      *value++ = dropout_number(recurrence_.dropout, *noise);
+      row[i] = recurrence_.noise_mean + recurrence_.noise * noise->normal();
+    draw_mask(row + normal, size - normal, recurrence_.dropout, *noise);
   }
   return drawn.to(tensor_options_);
 }

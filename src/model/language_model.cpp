@@ -52,11 +52,18 @@ Tensor LanguageModel::logits(const Tensor& words, Random* noise) const {
   return scores(hiddens(words, noise));
 }
 
-Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) const {
+Tensor LanguageModel::targets_of(const Tensor& words) const {
   check_words("language_model.logits", words);
-  Tensor targets = words;
-  if (end_symbol_)
-    targets = at::constant_pad_nd(targets, {0, 1}, static_cast<double>(alphabet_.size()));
+  return end_symbol_ ? at::constant_pad_nd(words, {0, 1}, static_cast<double>(alphabet_.size()))
+                     : words;
+}
+
+Tensor LanguageModel::differentiate(const Tensor& words, double scale, Random* noise) const {
+  return network_->log_probabilities(targets_of(words), output_weight_, output_bias_, noise, scale);
+}
+
+Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) const {
+  const Tensor targets = targets_of(words);
   const Tensor values = network_->log_probabilities(targets, output_weight_, output_bias_, noise);
   return values.defined() ? values : log_likelihoods(hiddens(words, noise), targets).sum(1);
 }

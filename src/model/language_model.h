@@ -37,6 +37,10 @@ class LanguageModel : public SequenceModel {
   // Returns log p(w), B, including the probability of the end symbol if there is one.
   Tensor log_probabilities(const Tensor& words, Random* noise = nullptr) const;
 
+  // Does the same without a graph: adds `scale` times the gradient of the sum to the gradients of
+  // the parameters. Undefined, and nothing is added or drawn, if the network cannot do that.
+  Tensor differentiate(const Tensor& words, double scale, Random* noise) const;
+
   // The output layer: W : V x H, b : V.
   const Tensor& output_weight() const { return output_weight_; }
   const Tensor& output_bias() const { return output_bias_; }
@@ -72,6 +76,8 @@ class LanguageModel : public SequenceModel {
   // Returns the hidden vectors h_0 .. that predict a symbol : B x n x H, or B x (n+1) x H with
   // end_symbol.
   Tensor hiddens(const Tensor& words, Random* noise) const;
+  // Returns the words and the end symbol, if there is one.
+  Tensor targets_of(const Tensor& words) const;
   Tensor scores(const Tensor& hiddens) const;
   // Returns log p of targets : ... given hiddens : ... x H.
   Tensor log_likelihoods(const Tensor& hiddens, const Tensor& targets) const;

@@ -93,9 +93,12 @@ class Network {
     return run(words, noise);
   }
   // Returns the sum of log softmax(W h_t + b)[targets_t] over t, B, computed in one operation if
-  // the network supports it, otherwise an undefined tensor. targets : B x (n+1).
+  // the network supports it, otherwise an undefined tensor. targets : B x (n+1). With a `scale` the
+  // result has no graph; `scale` times the gradients of its sum are added to those of the
+  // parameters, of W and of b.
   virtual Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                                   const Tensor& output_bias, Random* noise) const {
+                                   const Tensor& output_bias, Random* noise,
+                                   std::optional<double> scale = {}) const {
     return {};
   }
   // Returns a recorded program over `batch` times `steps` symbols if it is the whole network, also

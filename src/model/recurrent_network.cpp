@@ -104,9 +104,10 @@ class RecurrentNetwork : public Network {
     return rnn_.direct_pass(words, noise, window, refinement);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                           const Tensor& output_bias, Random* noise) const override {
+                           const Tensor& output_bias, Random* noise,
+                           std::optional<double> scale) const override {
     if (!reads_symbols()) return {};
-    return rnn_.log_probabilities(targets, output_weight, output_bias, noise);
+    return rnn_.log_probabilities(targets, output_weight, output_bias, noise, scale);
   }
   StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const override {
     if (!reads_symbols() || rnn_.differs_in_training()) return nullptr;

@@ -124,12 +124,13 @@ DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int
 }
 
 Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                                   const Tensor& output_bias, Random* noise) const {
+                                   const Tensor& output_bias, Random* noise,
+                                   std::optional<double> scale) const {
   if (engine_ == nullptr) return {};
   auto [plan, supplied] = planned(targets.size(0), targets.size(1) - 1, noise, {});
   if (plan == nullptr) return {};
   return engine_->log_likelihoods(plan, targets, output_weight, output_bias, std::move(supplied),
-                                  buffers_);
+                                  buffers_, scale);
 }
 
 StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {

@@ -133,9 +133,10 @@ class StackRnn {
                             const Refinement& refinement) const;
   // Returns the log-likelihood of targets : B x (n+1) with this output layer, B, by the program of
   // run_recorded(), recorded once for many batches (recurrence/step_likelihood.h); undefined if
-  // there is none.
+  // there is none. `scale`: see Network::log_probabilities().
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                           const Tensor& output_bias, Random* noise) const;
+                           const Tensor& output_bias, Random* noise,
+                           std::optional<double> scale) const;
   // Returns the program of an evaluation that reads symbols; null if there is none.
   StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const;
 

@@ -23,7 +23,10 @@ class ProcessorEngine final : public StepEngine {
   }
   Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
                          const Tensor& bias, std::vector<Tensor> supplied,
-                         const BufferPoolPtr& buffers) const override {
+                         const BufferPoolPtr& buffers, std::optional<double> scale) const override {
+    if (scale)
+      return differentiate_log_likelihoods(plan, targets.cpu(), weight, bias, supplied, buffers,
+                                           *scale);
     return run_log_likelihoods(plan, targets.cpu(), weight, bias, std::move(supplied), buffers);
   }
 };

@@ -2,6 +2,8 @@
 //
 // Dimension letters: M models, B batch, T steps, n numbers of the program's output.
 #pragma once
+#include <optional>
+
 #include "base/buffer_pool.h"
 #include "model/device_runner.h"
 #include "recurrence/step_plan.h"
@@ -25,11 +27,12 @@ class StepEngine {
                                     const BufferPoolPtr& buffers) const {
     return nullptr;
   }
-  // Returns log-likelihoods in one operation (recurrence/step_likelihood.h); undefined if the
-  // engine has none.
+  // Returns log-likelihoods in one operation (recurrence/step_likelihood.h), which adds `scale`
+  // times their gradients if it is given; undefined if the engine has none.
   virtual Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets,
                                  const Tensor& weight, const Tensor& bias,
-                                 std::vector<Tensor> supplied, const BufferPoolPtr& buffers) const {
+                                 std::vector<Tensor> supplied, const BufferPoolPtr& buffers,
+                                 std::optional<double> scale) const {
     return {};
   }
   // Whether the engine gains by running several models in one launch, and their outputs as one

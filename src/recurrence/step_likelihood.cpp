@@ -68,19 +68,26 @@ class LikelihoodRun {
       if (!own.defined()) own = at::zeros(part.parameter.sizes(), options);
       return own.data_ptr<F>();
     });
-    const Tensor of_weight = at::empty({outcomes_, hidden_}, options);
-    dense_.outer_sum({batch_, places_, scores_, places_ * outcomes_, outcomes_, hiddens_,
-                      places_ * hidden_, hidden_, hidden_, scales, of_weight.data_ptr<F>(), hidden_,
-                      0, outcomes_});
-    const Tensor of_bias = at::zeros({outcomes_}, options);
-    F* to = of_bias.data_ptr<F>();
-    for (std::int64_t b = 0; b < batch_; ++b)
-      for (std::int64_t t = 0; t < places_; ++t)
-        for (std::int64_t k = 0; k < outcomes_; ++k)
-          to[k] += scales[b] * scores_[(b * places_ + t) * outcomes_ + k];
-    all.push_back(of_weight);
-    all.push_back(of_bias);
+    all.push_back(at::empty({outcomes_, hidden_}, options));
+    all.push_back(at::zeros({outcomes_}, options));
+    output_gradients(scales, all.end()[-2].template data_ptr<F>(),
+                     all.back().template data_ptr<F>());
     return all;
+  }
+  // Adds `scale` times the gradients of the sum of the results to those of the parameters.
+  void add_gradients(const Tensor& weight, const Tensor& bias, double scale) {
+    const std::vector<F> scales(static_cast<std::size_t>(batch_), static_cast<F>(scale));
+    add_plan_gradients<F>(*plan_, machine_, batch_, scales.data(), [](const StepPlan::Part& part) {
+      return gradient_of(part.parameter).template data_ptr<F>();
+    });
+    std::vector<F> numbers(static_cast<std::size_t>(outcomes_ * (hidden_ + 1)));
+    output_gradients(scales.data(), numbers.data(), numbers.data() + outcomes_ * hidden_);
+    const F* from = numbers.data();
+    for (const Tensor& own : {weight, bias}) {
+      F* to = own.requires_grad() ? gradient_of(own).data_ptr<F>() : nullptr;
+      for (std::int64_t i = 0; to != nullptr && i < own.numel(); ++i) to[i] += from[i];
+      from += own.numel();
+    }
   }
 
  private:
@@ -90,6 +97,17 @@ class LikelihoodRun {
     if (!gradients_) return;
     scores_ = pieces.take(batch_ * places_ * outcomes_);
     slopes_ = pieces.take(batch_ * places_ * hidden_);
+  }
+
+  // The gradients of W and of b; the latter are added.
+  void output_gradients(const F* scales, F* of_weight, F* of_bias) const {
+    dense_.outer_sum({batch_, places_, scores_, places_ * outcomes_, outcomes_, hiddens_,
+                      places_ * hidden_, hidden_, hidden_, scales, of_weight, hidden_, 0,
+                      outcomes_});
+    for (std::int64_t b = 0; b < batch_; ++b)
+      for (std::int64_t t = 0; t < places_; ++t)
+        for (std::int64_t k = 0; k < outcomes_; ++k)
+          of_bias[k] += scales[b] * scores_[(b * places_ + t) * outcomes_ + k];
   }
 
   // Computes one sequence and passes its slopes to the machine.
@@ -139,7 +157,27 @@ Tensor log_likelihoods_of(const StepPlanPtr& plan, const Tensor& targets, const 
   });
 }
 
+template <class F>
+Tensor differentiated(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
+                      const Tensor& bias, const std::vector<Tensor>& supplied,
+                      const BufferPoolPtr& buffers, double scale) {
+  const at::AutoGradMode no_gradient(false);
+  LikelihoodRun<F> run(plan, targets, weight, bias, supplied, buffers, true);
+  Tensor values = run.forward();
+  run.add_gradients(weight, bias, scale);
+  return values;
+}
+
 }  // namespace
+
+Tensor differentiate_log_likelihoods(const StepPlanPtr& plan, const Tensor& targets,
+                                     const Tensor& weight, const Tensor& bias,
+                                     const std::vector<Tensor>& supplied,
+                                     const BufferPoolPtr& buffers, double scale) {
+  return weight.scalar_type() == at::kFloat
+             ? differentiated<float>(plan, targets, weight, bias, supplied, buffers, scale)
+             : differentiated<double>(plan, targets, weight, bias, supplied, buffers, scale);
+}
 
 Tensor run_log_likelihoods(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
                            const Tensor& bias, std::vector<Tensor> supplied,

@@ -1,5 +1,5 @@
-// The log-likelihood of strings under a recorded step and an output layer, as one autograd
-// function: the training objective of a language model.
+// The log-likelihood of strings under a recorded step and an output layer, the training objective
+// of a language model: as one autograd function, or with its gradients and without a graph.
 #pragma once
 #include "recurrence/step_plan.h"
 
@@ -17,5 +17,12 @@ namespace pushdown {
 Tensor run_log_likelihoods(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
                            const Tensor& bias, std::vector<Tensor> supplied,
                            const BufferPoolPtr& buffers);
+
+// Returns the same values and adds `scale` times the gradients of their sum to those of the plan's
+// parameters, of W and of b, as far as these are trained.
+Tensor differentiate_log_likelihoods(const StepPlanPtr& plan, const Tensor& targets,
+                                     const Tensor& weight, const Tensor& bias,
+                                     const std::vector<Tensor>& supplied,
+                                     const BufferPoolPtr& buffers, double scale);
 
 }  // namespace pushdown

@@ -96,7 +96,10 @@ Result bench_update(const Model& model, int length, int threads = 1, int repeats
     const Tensor words = random_words(model.work.batch, length, model.work.vocabulary);
     result.time = measure(repeats, [&] {
       clear_gradients(network->parameters());
-      (-network->log_probabilities(words).mean()).backward();
+      // As the trainer does it (train/problems/language_problem.h).
+      if (!network->differentiate(words, -1.0 / static_cast<double>(words.size(0)), nullptr)
+               .defined())
+        (-network->log_probabilities(words).mean()).backward();
       clip_gradient_norm(network->parameters(), gradient_norm(network->parameters()), 5);
       optimizer->step();
     });

@@ -129,6 +129,40 @@ TEST_P(Kernels, EqualsStepwise) {
     }
 }
 
+// The training pass without a graph; the second one adds to the gradients of the first.
+TEST_P(Kernels, DifferentiatesWithoutAGraph) {
+  for (const auto& [dtype, bound] : {std::pair{"float64", 1e-12}, {"float32", 1e-5}}) {
+    const auto graph = model(true, dtype, 1), direct = model(true, dtype, 1);
+    const Tensor words = random_words(3, 13);
+    const Tensor wanted = graph.log_probabilities(words);
+    (wanted.sum() * -0.75).backward();
+    for (const double share : {-0.25, -0.5}) {
+      const Tensor values = direct.differentiate(words, share, nullptr);
+      ASSERT_TRUE(values.defined());
+      EXPECT_FALSE(values.requires_grad());
+      EXPECT_EQ(deviation(values, wanted.detach()), 0);
+    }
+    for (std::size_t i = 0; i < graph.parameters().size(); ++i) {
+      const auto& [name, tensor] = graph.parameters()[i];
+      const Tensor gradient = direct.parameters()[i].second.grad();
+      EXPECT_LT(deviation(gradient.defined() ? gradient : at::zeros_like(tensor),
+                          tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor)),
+                bound)
+          << name << ' ' << dtype;
+    }
+  }
+}
+
+// Frozen parameters get no gradients.
+TEST_P(Kernels, DifferentiatesTrainedParametersOnly) {
+  const auto made = model(true, "float64", 1);
+  for (const auto& [name, tensor] : made.parameters())
+    tensor.requires_grad_(!name.starts_with("output."));
+  ASSERT_TRUE(made.differentiate(random_words(2, 9), 1, nullptr).defined());
+  for (const auto& [name, tensor] : made.parameters())
+    EXPECT_FALSE(tensor.grad().defined() && !tensor.requires_grad()) << name;
+}
+
 // Gradients of the hidden vectors, through the logits.
 TEST_P(Kernels, EqualsStepwiseThroughLogits) {
   const auto stepwise = model(false, "float64", 1), kernels = model(true, "float64", 1);

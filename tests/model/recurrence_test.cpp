@@ -384,7 +384,7 @@ TEST(RecurrenceLikelihoods, EqualTheDefinition) {
                        .squeeze(2)
                        .sum(1);
         } else {
-          values = network.log_probabilities(targets, weight, bias, noise);
+          values = network.log_probabilities(targets, weight, bias, noise, {});
           ASSERT_TRUE(values.defined());
         }
         values.dot(shares).backward();

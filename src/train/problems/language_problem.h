@@ -1,6 +1,8 @@
 // Common base of all language model training: an epoch is evaluated by the cross-entropy of the
 // validation part, or of the training part if there is none.
 #pragma once
+#include <numeric>
+
 #include "base/check.h"
 #include "model/language_model.h"
 #include "tensor/backward.h"
@@ -31,11 +33,20 @@ class LanguageProblem : public Problem {
   // Adds the gradient of the mean of -log p over the strings, words : B x n, and returns the sum.
   // `chunk`: see LanguageModel::visit_log_probabilities.
   double differentiate_strings(const Tensor& words, std::int64_t chunk, Random& random) const {
+    const auto sum_of = [](const Tensor& losses) {
+      const Tensor values = losses.detach().to(at::kCPU, at::kDouble).contiguous();
+      return std::accumulate(values.data_ptr<double>(), values.data_ptr<double>() + values.numel(),
+                             0.0);
+    };
+    if (chunk == 0 || chunk >= words.size(1)) {
+      const double share = -1.0 / static_cast<double>(words.size(0));
+      const Tensor values = model_->differentiate(words, share, &random);
+      if (values.defined()) return sum_of(values.neg());
+    }
     double sum = 0;
     model_->visit_log_probabilities(words, chunk, &random, [&](const Tensor& of_piece) {
       const Tensor losses = of_piece.neg();  // B
-      const Tensor values = losses.detach().to(at::kCPU, at::kDouble).contiguous();
-      for (std::int64_t i = 0; i < values.numel(); ++i) sum += values.data_ptr<double>()[i];
+      sum += sum_of(losses);
       run_backward(losses.mean());
     });
     return sum;

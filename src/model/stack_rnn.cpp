@@ -126,7 +126,7 @@ DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int
 Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
                                    const Tensor& output_bias, Random* noise,
                                    std::optional<double> scale) const {
-  if (engine_ == nullptr) return {};
+  if (engine_ == nullptr || !engine_->has_log_likelihoods()) return {};
   auto [plan, supplied] = planned(targets.size(0), targets.size(1) - 1, noise, {});
   if (plan == nullptr) return {};
   return engine_->log_likelihoods(plan, targets, output_weight, output_bias, std::move(supplied),

@@ -21,6 +21,7 @@ class ProcessorEngine final : public StepEngine {
                             const BufferPoolPtr& buffers) const override {
     return run_plan(plan, words.cpu(), std::move(supplied), window, buffers);
   }
+  bool has_log_likelihoods() const override { return true; }
   Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
                          const Tensor& bias, std::vector<Tensor> supplied,
                          const BufferPoolPtr& buffers, std::optional<double> scale) const override {

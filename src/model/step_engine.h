@@ -27,8 +27,9 @@ class StepEngine {
                                     const BufferPoolPtr& buffers) const {
     return nullptr;
   }
-  // Returns log-likelihoods in one operation (recurrence/step_likelihood.h), which adds `scale`
-  // times their gradients if it is given; undefined if the engine has none.
+  // Whether the engine has log-likelihoods, and these in one operation
+  // (recurrence/step_likelihood.h), which adds `scale` times their gradients if it is given.
+  virtual bool has_log_likelihoods() const { return false; }
   virtual Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets,
                                  const Tensor& weight, const Tensor& bias,
                                  std::vector<Tensor> supplied, const BufferPoolPtr& buffers,

@@ -31,7 +31,7 @@ struct RecurrentState : NetworkState {
   }
 };
 
-Recurrence recurrence_of(const Json& options) {
+Recurrence recurrence_of(const Json& options, const Tensor& embedding) {
   Recurrence recurrence;
   recurrence.coupled_state = options["coupling"] == "state";
   recurrence.noise = options["noise"];
@@ -39,7 +39,7 @@ Recurrence recurrence_of(const Json& options) {
   recurrence.dropout = options["dropout"];
   check(recurrence.dropout < 1, "model.recurrent", "option 'dropout' must be below 1, got {}",
         recurrence.dropout);
-  recurrence.embedded = options["embedding"] != 0;
+  recurrence.embedding = embedding;
   if (options["carry_forward"] == "soft") recurrence.carry = CarryForward::soft;
   if (options["carry_forward"] == "counter") recurrence.carry = CarryForward::counter;
   recurrence.learned_start = options["initial_state"] == "learned";
@@ -61,7 +61,7 @@ class RecurrentNetwork : public Network {
         embedding_(make_embedding(options, context)),
         rnn_(options["controller"], options["stack"],
              embedding_.defined() ? embedding_.size(1) : context.input, context.tensor_options,
-             *context.random, recurrence_of(options), kinds) {
+             *context.random, recurrence_of(options, embedding_), kinds) {
     for (const OriginPtr& origin : {rnn_.controller().origin(), rnn_.stack().origin()})
       if (origin != nullptr) origins_.push_back(origin);
     for (const char* part : {"controller", "stack"}) {
@@ -100,13 +100,13 @@ class RecurrentNetwork : public Network {
   }
   DirectPassPtr direct_pass(const Tensor& words, const Refinement& refinement, std::int64_t window,
                             Random& noise) const override {
-    if (!reads_symbols()) return nullptr;
+    if (!kernels_) return nullptr;
     return rnn_.direct_pass(words, noise, window, refinement);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias, Random* noise,
                            std::optional<double> scale) const override {
-    if (!reads_symbols()) return {};
+    if (!kernels_) return {};
     return rnn_.log_probabilities(targets, output_weight, output_bias, noise, scale);
   }
   StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const override {

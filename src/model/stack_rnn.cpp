@@ -117,7 +117,8 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
 
 DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int64_t window,
                                     const Refinement& refinement) const {
-  if (engine_ == nullptr || (window > 0 && !stack_->can_be_cut())) return nullptr;
+  if (engine_ == nullptr || !engine_->differentiates()) return nullptr;
+  if (window > 0 && !stack_->can_be_cut()) return nullptr;
   auto [plan, supplied] = planned(words.size(0), words.size(1), &noise, refinement);
   if (plan == nullptr) return nullptr;
   return engine_->direct_pass(plan, words, std::move(supplied), window, buffers_);
@@ -126,7 +127,7 @@ DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int
 Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
                                    const Tensor& output_bias, Random* noise,
                                    std::optional<double> scale) const {
-  if (engine_ == nullptr || !engine_->has_log_likelihoods()) return {};
+  if (engine_ == nullptr || !engine_->differentiates()) return {};
   auto [plan, supplied] = planned(targets.size(0), targets.size(1) - 1, noise, {});
   if (plan == nullptr) return {};
   return engine_->log_likelihoods(plan, targets, output_weight, output_bias, std::move(supplied),
@@ -139,19 +140,27 @@ StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
 
 StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, Random* noise,
                                        const Refinement& refinement) const {
+  // A run copies the embeddings of all symbols.
+  constexpr std::int64_t kMostEmbedded = 1 << 16;
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
+  const Tensor& embedding = recurrence_.embedding;
   if (steps < 1 || !memory.records(steps) || !controller_->recordable()) return {};
+  if (embedding.defined() && embedding.numel() > kMostEmbedded) return {};
   const bool random = noise != nullptr && recurrence_.random();
   PlannedRun run;
   run.plan = plans_->find(
       {batch, steps, refinement.passes, refinement.carry_first, noise != nullptr}, [&] {
         const at::AutoGradMode with_gradient(true);
         StepTrace trace(true);
-        const Traced input = trace.symbols(input_);
+        const Traced input = embedding.defined()
+                                 ? linear(trace.symbols(embedding.size(0)), embedding.t())
+                                 : trace.symbols(input_);
         const Traced drawn = random ? trace.supplied(drawn_size()) : Traced();
         const Recorded recorded =
             record(trace, input, drawn, memory, beginning(batch), batch, steps, refinement);
-        return StepPlan::make(trace.finish(recorded.output), parameters());
+        ParameterList all = parameters();
+        if (embedding.defined()) all.emplace_back("embedding", embedding);
+        return StepPlan::make(trace.finish(recorded.output), all);
       });
   if (run.plan != nullptr && random)
     run.supplied.push_back(draw_noise(batch, steps, noise).transpose(0, 1));
@@ -254,7 +263,7 @@ StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length) const {
 std::int64_t StackRnn::drawn_size() const {
   const std::int64_t masks = recurrence_.dropout == 0 ? 0 : controller_->layers();
   return ((recurrence_.noisy() ? 1 : 0) + masks) * hidden_size() +
-         (masks > 0 && recurrence_.embedded ? input_ : 0);
+         (masks > 0 && recurrence_.embedding.defined() ? input_ : 0);
 }
 
 Tensor StackRnn::draw_noise(std::int64_t batch, std::int64_t steps, Random* noise) const {
@@ -281,7 +290,7 @@ StackRnn::Drawn<Vector> StackRnn::drawn_parts(const Vector& numbers) const {
   };
   if (recurrence_.noisy()) parts.disturbance = next(hidden_size());
   if (recurrence_.dropout == 0) return parts;
-  if (recurrence_.embedded) parts.input_mask = next(input_);
+  if (recurrence_.embedding.defined()) parts.input_mask = next(input_);
   for (std::int64_t k = 1; k < controller_->layers(); ++k)
     parts.layer_masks.push_back(next(hidden_size()));
   parts.output_mask = next(hidden_size());

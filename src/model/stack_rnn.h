@@ -56,8 +56,10 @@ struct Recurrence {
   double noise = 0, noise_mean = 0;  // deviation and mean of e
   CarryForward carry = CarryForward::none;
   bool learned_start = false;
-  double dropout = 0;     // p
-  bool embedded = false;  // whether x_t has a mask
+  double dropout = 0;  // p
+  // V x I, trained with the network: the inputs are its rows, and have a mask. Undefined: the
+  // inputs are one-hot vectors or come from elsewhere.
+  Tensor embedding;
 
   bool noisy() const { return noise != 0 || noise_mean != 0; }
   bool random() const { return noisy() || dropout != 0; }

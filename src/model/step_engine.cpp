@@ -16,12 +16,12 @@ class ProcessorEngine final : public StepEngine {
     if (SecondDerivatives::wanted()) return {};
     return run_steps(std::move(program), batch, steps, buffers, window, left, lengths);
   }
+  bool differentiates() const override { return true; }
   DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
                             std::vector<Tensor> supplied, std::int64_t window,
                             const BufferPoolPtr& buffers) const override {
     return run_plan(plan, words.cpu(), std::move(supplied), window, buffers);
   }
-  bool has_log_likelihoods() const override { return true; }
   Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
                          const Tensor& bias, std::vector<Tensor> supplied,
                          const BufferPoolPtr& buffers, std::optional<double> scale) const override {

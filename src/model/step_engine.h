@@ -20,16 +20,16 @@ class StepEngine {
   virtual Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps,
                      std::int64_t window, const BufferPoolPtr& buffers, Tensor* left = nullptr,
                      const std::vector<std::int64_t>& lengths = {}) const = 0;
-  // Returns a pass that differentiates itself (recurrence/step_plan.h); null if the engine has
-  // none.
+  // Whether the engine has the next two.
+  virtual bool differentiates() const { return false; }
+  // Returns a pass that differentiates itself (recurrence/step_plan.h).
   virtual DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
                                     std::vector<Tensor> supplied, std::int64_t window,
                                     const BufferPoolPtr& buffers) const {
     return nullptr;
   }
-  // Whether the engine has log-likelihoods, and these in one operation
-  // (recurrence/step_likelihood.h), which adds `scale` times their gradients if it is given.
-  virtual bool has_log_likelihoods() const { return false; }
+  // Returns log-likelihoods in one operation (recurrence/step_likelihood.h), which adds `scale`
+  // times their gradients if it is given.
   virtual Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets,
                                  const Tensor& weight, const Tensor& bias,
                                  std::vector<Tensor> supplied, const BufferPoolPtr& buffers,

@@ -16,8 +16,10 @@ class DirectPasses : public testing::TestWithParam<RecordedCase> {
 
   static StackRnn network(at::ScalarType type) {
     Random random(3);
+    Recurrence recurrence = GetParam().recurrence;
+    if (recurrence.embedding.defined()) recurrence.embedding = recurrence.embedding.to(type);
     return {GetParam().controller,           GetParam().stack, kSymbols,
-            at::TensorOptions().dtype(type), random,           GetParam().recurrence};
+            at::TensorOptions().dtype(type), random,           recurrence};
   }
   static Tensor words_of(std::int64_t batch, std::int64_t steps, std::uint64_t seed) {
     Random random(seed);

@@ -18,7 +18,7 @@ constexpr double kRate = 0.3;
 Recurrence with_dropout(bool embedded, double noise = 0, double rate = kRate) {
   Recurrence recurrence;
   recurrence.dropout = rate;
-  recurrence.embedded = embedded;
+  if (embedded) recurrence.embedding = at::zeros({kInput, kInput}, at::kDouble);
   recurrence.noise = noise;
   return recurrence;
 }

@@ -83,6 +83,44 @@ TEST(Embedding, FusedAndStepwiseAndPiecesAgreeInValuesAndGradients) {
   }
 }
 
+// With the masks of dropout, also of the embeddings.
+TEST(Embedding, IsTrainedByAPassWithoutAGraph) {
+  for (const char* stack : {"none", "superposition", "parallel_superposition"}) {
+    Json given = options("lstm", stack, 3);
+    given["dropout"] = 0.3;
+    given["controller"]["layers"] = 2;
+    const Recognizer direct(alphabet(), given);
+    given["kernels"] = false;
+    const Recognizer stepwise(alphabet(), given);
+    const Tensor words = some_words();
+    Random one(5), two(5);
+    const auto pass = direct.direct_pass(words, 0, one);
+    ASSERT_NE(pass, nullptr) << stack;
+    const Tensor got = pass->output().view({2, -1, 4});
+    const Tensor slopes = at::arange(got.numel(), got.options()).view_as(got).cos();
+    pass->backward(slopes);
+    const Tensor wanted = stepwise.run(words, &two).hiddens.narrow(1, 1, got.size(1));
+    (wanted * slopes).sum().backward();
+    EXPECT_TRUE(at::allclose(got, wanted, 1e-12, 1e-12)) << stack;
+    EXPECT_EQ(one.state(), two.state()) << stack;
+    for (std::size_t i = 0; i < direct.parameters().size(); ++i) {
+      const auto& [name, tensor] = stepwise.parameters()[i];
+      if (!tensor.grad().defined()) continue;  // of the output layer
+      const Tensor gradient = direct.parameters()[i].second.grad();
+      ASSERT_TRUE(gradient.defined()) << stack << ' ' << name;
+      EXPECT_TRUE(at::allclose(gradient, tensor.grad(), 1e-10, 1e-12)) << stack << ' ' << name;
+    }
+    EXPECT_GT(parameter(direct, "embedding.weight").grad().abs().max().item<double>(), 0) << stack;
+  }
+}
+
+TEST(Embedding, OfManyNumbersIsNotCopiedForEveryPass) {
+  const Recognizer model(alphabet(), options("elman", "none", 20000));
+  Random random(5);
+  EXPECT_EQ(model.direct_pass(some_words(), 0, random), nullptr);
+  EXPECT_EQ(random.state(), Random(5).state());
+}
+
 TEST(Embedding, OfARecognizerHasTheEndSymbolToo) {
   Json given = options("gru", "superposition", 5);
   given["end_symbol"] = true;

@@ -75,13 +75,15 @@ inline std::vector<RecordedCase> recorded_cases() {
   }
   const Json still = parallel({{"no_op", true}}), mlstm{{"kind", "mlstm"}, {"hidden", 6}},
              layers{{"kind", "mrnn"}, {"hidden", 5}, {"layers", 2}};
+  // With masks of the inputs, which are one-hot vectors nevertheless.
+  const Tensor one_hot = at::eye(4, at::kDouble);
   for (const CarryForward carry : {CarryForward::none, CarryForward::soft, CarryForward::counter})
     for (const double noise : {0.0, 0.3})
       for (const Json& controller : {mlstm, layers}) {
         all.push_back({controller, still, {true, noise, 0.1, carry}});
         all.push_back({controller, shifted[1], {false, noise, 0, carry}});
         all.push_back({controller, {{"kind", "baby_ntm"}}, {true, noise, 0, carry}});
-        all.push_back({controller, still, {false, noise, 0, carry, false, 0.4, true}});
+        all.push_back({controller, still, {false, noise, 0, carry, false, 0.4, one_hot}});
       }
   return all;
 }

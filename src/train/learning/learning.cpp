@@ -144,6 +144,23 @@ std::optional<ValidityLosses> differentiate_program(const Recognizer& model,
   return ValidityLosses{numbers_of(found.output.view({strings})), verdict.values()};
 }
 
+// Computes the losses of whole strings by tensor operations on the outputs of a pass.
+std::optional<ValidityLosses> differentiate_outputs(const Recognizer& model,
+                                                    const Objective& objective,
+                                                    const StringBatch& batch, Random& random) {
+  const auto pass = model.direct_pass(batch.words, 0, random);
+  if (pass == nullptr) return std::nullopt;
+  const auto strings = batch.words.size(0), hidden = model.network().hidden_size();
+  const at::AutoGradMode with_gradient(true);
+  const Tensor outputs = pass->output().view({strings, -1, hidden}).detach().requires_grad_();
+  const Tensor before = at::zeros({strings, 1, hidden}, outputs.options());
+  const Tensor hiddens = at::cat({before, outputs}, 1);
+  ValidityLosses result =
+      backpropagate(model, objective, batch, Recognition{model.scores(hiddens), hiddens, {}});
+  if (outputs.grad().defined()) pass->backward(outputs.grad());
+  return result;
+}
+
 }  // namespace
 
 std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
@@ -152,7 +169,11 @@ std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
                                                      Random& random) {
   if (!model.affine() || !model.kernels()) return std::nullopt;
   const auto costs = objective.answer_costs();
-  if (!costs) return differentiate_program(model, objective, batch, window, random);
+  if (!costs) {
+    if (auto made = differentiate_program(model, objective, batch, window, random)) return made;
+    if (window > 0) return std::nullopt;
+    return differentiate_outputs(model, objective, batch, random);
+  }
   const auto pass = model.direct_pass(batch.words, window, random);
   if (pass == nullptr) return std::nullopt;
   const auto strings = batch.words.size(0);

@@ -27,9 +27,9 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
 // the input, words : B x n -> B x (count K), -1 after the last word.
 Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes);
 
-// Computes bptt or, with a window > 0, tbptt without a graph, if the network has a pass that
-// differentiates itself (Recognizer::direct_pass) and the objective has answer costs
-// (Objective::answer_costs) or a program (Objective::program). Otherwise returns nothing.
+// Computes bptt or, with a window > 0, tbptt without a graph of the network, if it has a pass that
+// differentiates itself (Recognizer::direct_pass) and, with a window, the objective has answer
+// costs (Objective::answer_costs) or a program (Objective::program). Otherwise returns nothing.
 std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
                                                      const Objective& objective,
                                                      const StringBatch& batch, std::int64_t window,

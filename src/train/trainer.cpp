@@ -237,7 +237,10 @@ void Trainer::take_step() {
 
 std::optional<UpdateMetrics> Trainer::step() {
   problem_->script_ran();
-  if ((closed_ || order_->at_end()) && !close_epoch()) return std::nullopt;
+  if (closed_ || order_->at_end()) {
+    // The last epoch may have been the one whose validation was interrupted.
+    if (!close_epoch() || !finished().empty()) return std::nullopt;
+  }
   const auto metrics = take_batch();
   // If the validation is interrupted, the next call repeats it.
   if (metrics && order_->at_end()) close_epoch();

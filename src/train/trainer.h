@@ -55,8 +55,9 @@ class Trainer {
   TrainerCallbacks callbacks;
 
   // Makes one update; the last one of an epoch is followed by validation and schedule, see
-  // run_epoch(). Returns nothing if should_stop returned true. Throws std::runtime_error, before
-  // the parameters change, for a loss or gradient that is not finite.
+  // run_epoch(). Returns nothing if should_stop returned true, or if the training ends with a
+  // validation that was interrupted before. Throws std::runtime_error, before the parameters
+  // change, for a loss or gradient that is not finite.
   std::optional<UpdateMetrics> step();
   // Runs the rest of the current epoch, validation and schedule. Returns nothing if should_stop
   // returned true; the next call continues from there.

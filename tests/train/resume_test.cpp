@@ -133,6 +133,22 @@ TEST(Resume, AnInterruptLeavesACheckpoint) {
   EXPECT_EQ(resume_trainer(scratch / "run")->updates_done(), 4);
 }
 
+TEST(Resume, AnInterruptedLastValidationIsFollowedByNoUpdate) {
+  auto trainer = fresh({{"epochs", 1}});
+  const auto updates = trainer->updates_per_epoch();
+  // Every update asks once, then the validation asks.
+  std::int64_t questions = 0;
+  trainer->callbacks.should_stop = [&] { return ++questions == updates + 1; };
+  for (std::int64_t k = 0; k < updates; ++k) ASSERT_TRUE(trainer->step());
+  EXPECT_TRUE(trainer->history().empty());
+  const auto before = weights(*trainer->model());
+  EXPECT_FALSE(trainer->step());
+  EXPECT_EQ(trainer->history().size(), 1u);
+  EXPECT_EQ(trainer->updates_done(), updates);
+  EXPECT_TRUE(same(weights(*trainer->model()), before));
+  EXPECT_FALSE(trainer->finished().empty());
+}
+
 TEST(Resume, AnInterruptWithinAnUpdateChangesNoBit) {
   auto whole = fresh();
   run_to_end(*whole);

@@ -130,7 +130,7 @@ Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_w
   if (engine_ == nullptr || !engine_->differentiates()) return {};
   // With more outcomes, one product for all hidden vectors is faster (kernel/dense/vocabulary.h).
   constexpr std::int64_t kMostOutcomes = 256;
-  if (recurrence_.embedding.defined() && output_weight.size(0) > kMostOutcomes) return {};
+  if (output_weight.size(0) > kMostOutcomes) return {};
   auto [plan, supplied] = planned(targets.size(0), targets.size(1) - 1, noise, {});
   if (plan == nullptr) return {};
   return engine_->log_likelihoods(plan, targets, output_weight, output_bias, std::move(supplied),

@@ -191,7 +191,6 @@ TEST(Joint, GradientsNeedNoGraph) {
       for (const std::int64_t window : {0, 3})
         for (const Json& options : {joint(), joint({{"negatives", false}, {"average", true}}),
                                     Json("stepwise"), Json("final")}) {
-          if (options == "final" && window > 0) continue;
           const auto model = recognizer({{"passes", passes}, {"decision", decision}});
           const auto batch = strings(6);
           const auto objective = make_objective(options);
@@ -207,10 +206,8 @@ TEST(Joint, GradientsNeedNoGraph) {
           wanted.gradients = taken(model);
           expect_same(model, direct, wanted);
         }
-  // Objectives without costs of single symbols need the graph if gradients are cut.
+  // The definition needs the graph.
   Random random(1);
-  EXPECT_FALSE(differentiate_directly(recognizer(), *make_objective("final"), strings(3), 2, random)
-                   .has_value());
   EXPECT_FALSE(differentiate_directly(recognizer({{"kernels", false}}), *make_objective("stepwise"),
                                       strings(3), 0, random)
                    .has_value());

@@ -144,11 +144,12 @@ std::optional<ValidityLosses> differentiate_program(const Recognizer& model,
   return ValidityLosses{numbers_of(found.output.view({strings})), verdict.values()};
 }
 
-// Computes the losses of whole strings by tensor operations on the outputs of a pass.
+// Computes the losses and their gradients by a graph that begins with the outputs of a pass.
 std::optional<ValidityLosses> differentiate_outputs(const Recognizer& model,
                                                     const Objective& objective,
-                                                    const StringBatch& batch, Random& random) {
-  const auto pass = model.direct_pass(batch.words, 0, random);
+                                                    const StringBatch& batch, std::int64_t window,
+                                                    Random& random) {
+  const auto pass = model.direct_pass(batch.words, window, random);
   if (pass == nullptr) return std::nullopt;
   const auto strings = batch.words.size(0), hidden = model.network().hidden_size();
   const at::AutoGradMode with_gradient(true);
@@ -171,8 +172,7 @@ std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
   const auto costs = objective.answer_costs();
   if (!costs) {
     if (auto made = differentiate_program(model, objective, batch, window, random)) return made;
-    if (window > 0) return std::nullopt;
-    return differentiate_outputs(model, objective, batch, random);
+    return differentiate_outputs(model, objective, batch, window, random);
   }
   const auto pass = model.direct_pass(batch.words, window, random);
   if (pass == nullptr) return std::nullopt;

@@ -28,8 +28,7 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
 Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes);
 
 // Computes bptt or, with a window > 0, tbptt without a graph of the network, if it has a pass that
-// differentiates itself (Recognizer::direct_pass) and, with a window, the objective has answer
-// costs (Objective::answer_costs) or a program (Objective::program). Otherwise returns nothing.
+// differentiates itself (Recognizer::direct_pass). Otherwise returns nothing.
 std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
                                                      const Objective& objective,
                                                      const StringBatch& batch, std::int64_t window,

@@ -25,6 +25,14 @@ typedef std::int64_t IntegersOfDouble __attribute__((vector_size(kVectorBytes)))
   return lane < static_cast<std::int64_t>(count) ? x : other;
 }
 
+// Sets the row's numbers size .. padded-1 to 0 in whole vectors: `padded` is a multiple of their
+// length.
+template <class F>
+[[gnu::always_inline]] inline void clear_padding(F* row, Index size, Index padded) {
+  for (Index i = size / kLanes<F> * kLanes<F>; i < padded; i += kLanes<F>)
+    store(row + i, first_lanes(load(row + i), size - i));
+}
+
 // For short rows, read in whole vectors: the sum of x, of a_i b_i, and the greatest number.
 template <class F>
 [[gnu::always_inline]] inline F row_sum(const F* x, Index count) {

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "recurrence/affine.h"
+#include "recurrence/step_setters.h"
 
 namespace pushdown {
 
@@ -437,6 +438,7 @@ TracedProgram StepTrace::finish(const Traced& output) {
       node.gradient = gradient;
     }
   }
+  find_setters(program);
   return program;
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/parallel.h"
 #include "recurrence/everything.h"
 
@@ -109,6 +111,86 @@ TEST(StepTrace, KeepsTheValuesThatTheRecurrenceNeeds) {
   EXPECT_EQ(program.matrices.size(), 0u);
   ASSERT_EQ(program.nodes.size(), 3u);
   EXPECT_EQ(program.nodes.back().op, StepOp::multiply);
+}
+
+// The parts of `gates` are not whole vectors, and their gradients are set in another order than
+// that of their places.
+template <class V>
+std::vector<V> gated_step(const V& x, const V& h, const V& c, const Tensor& weight,
+                          const Tensor& recurrent) {
+  const std::vector<V> gates =
+      (pushdown::linear(x, weight) + pushdown::linear(h, recurrent)).chunk(4, 1);
+  const V cell = gates[1].sigmoid() * c + gates[0].sigmoid() * gates[2].tanh();
+  return {gates[3].sigmoid() * cell.tanh(), cell};
+}
+
+TEST(StepTrace, SetsGradientsThatNothingElseReachedBefore) {
+  for (const std::int64_t hidden : {3, 20}) {
+    const auto options = at::TensorOptions().dtype(at::kDouble);
+    const auto leaf = [&](std::int64_t columns) {
+      const Tensor tensor = at::arange(4 * hidden * columns, options).view({4 * hidden, columns});
+      return (tensor * 0.7).sin().div(4).requires_grad_();
+    };
+    const Tensor x = inputs_of(5, 6, true), start = at::zeros({5, hidden}, options);
+    std::vector<Tensor> leaves{leaf(3), leaf(hidden), x};
+
+    StepTrace trace;
+    const Traced h = trace.state(start), c = trace.state(start);
+    const auto next = gated_step(trace.sequence(x), h, c, leaves[0], leaves[1]);
+    trace.bind(h, next[0]);
+    trace.bind(c, next[1]);
+    const TracedProgram program = trace.finish(next[0]);
+    // The sum of the gates, its nonlinear functions, and the operands of the products and of the
+    // sum, but not the carried values.
+    const auto set = std::count_if(program.nodes.begin(), program.nodes.end(),
+                                   [](const StepNode& node) { return node.set; });
+    EXPECT_EQ(set, 8);
+    for (const StepNode& node : program.nodes) EXPECT_FALSE(node.carried && node.set);
+    const Tensor got = run_steps(program, 5, 6, std::make_shared<BufferPool>());
+
+    std::vector<Tensor> values, state{start, start};
+    for (std::int64_t t = 0; t < 6; ++t) {
+      state = gated_step(Tensor(x.select(1, t)), state[0], state[1], leaves[0], leaves[1]);
+      values.push_back(state[0]);
+    }
+    const Tensor wanted = at::stack(values, 1), probe = at::arange(got.numel(), options).cos();
+    EXPECT_LT(largest_difference(wanted, got), 1e-13);
+    std::vector<Tensor> gradients;
+    for (const Tensor& result : {wanted, got}) {
+      (result.flatten() * probe).sum().backward();
+      for (Tensor& tensor : leaves) {
+        gradients.push_back(tensor.grad().clone());
+        tensor.mutable_grad() = Tensor();
+      }
+    }
+    for (std::size_t k = 0; k < leaves.size(); ++k)
+      EXPECT_LT(largest_difference(gradients[k], gradients[k + leaves.size()]), 1e-12) << k;
+  }
+}
+
+// x x adds to the same gradient twice, and so does a part that overlaps another one.
+TEST(StepTrace, AddsToGradientsThatWereReachedBefore) {
+  const auto options = at::TensorOptions().dtype(at::kDouble);
+  const Tensor weight = at::arange(12, options).view({4, 3}).sin().requires_grad_();
+  const auto step = [&](const auto& x, const auto& h) {
+    const auto y = (pushdown::linear(x, weight) + h).tanh();
+    const auto z = y.narrow(1, 0, 3) * y.narrow(1, 1, 3);
+    return z * z + y.narrow(1, 0, 3);
+  };
+  const Tensor x = inputs_of(2, 1, false), start = at::full({2, 4}, 0.3, options);
+  StepTrace trace;
+  const Traced h = trace.state(start);
+  const Traced next = step(trace.sequence(x), h);
+  trace.bind(h, (pushdown::linear(next, weight)));
+  const TracedProgram program = trace.finish(next);
+  const Tensor got = run_steps(program, 2, 1, std::make_shared<BufferPool>());
+  got.sum().backward();
+  const Tensor gradient = weight.grad().clone();
+  weight.mutable_grad() = Tensor();
+  const Tensor wanted = step(Tensor(x.select(1, 0)), start);
+  wanted.sum().backward();
+  EXPECT_LT(largest_difference(wanted, got.select(1, 0)), 1e-14);
+  EXPECT_LT(largest_difference(weight.grad(), gradient), 1e-13);
 }
 
 TEST(StepTrace, NamesMismatches) {

@@ -4,6 +4,7 @@
 #include "kernel/memory/automaton_range.h"
 #include "kernel/memory/nondeterministic_kernel.h"
 #include "kernel/vector.h"
+#include "kernel/vector_math.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
@@ -19,12 +20,15 @@ struct FixedLoops {
   static constexpr int kAtMost(int count, int most) { return count < most ? count : most; }
   // Number of sums held in registers, besides factors and loads: vectors of a row in the pop rule,
   // nodes in the gradient of the pop factors, and columns and vectors in the gradient of the
-  // columns.
-  static constexpr int kPopVectors = kAtLeast(kAtMost((kVectorRegisters - kQ * kQ - 2) / kQ, 3), 2);
-  // Stack symbols of the pop rule that share a loop: all if their sums fit into the registers. More
-  // independent sums hide the latency of multiply-adds.
+  // columns. Stack symbols share a loop if their sums fit, since more independent sums hide the
+  // latency of multiply-adds.
+  static constexpr int kPopVectors =
+      kAtLeast(kAtMost((kVectorRegisters - kQ - 1) / (kQ * kS), 4), 2);
   static constexpr int kPopSymbols = kQ * kS * kPopVectors + kQ + 1 <= kVectorRegisters ? kS : 1;
-  static constexpr int kNodes = kAtLeast(kAtMost((kVectorRegisters - kQ - 1) / (kQ * kQ), 4), 1);
+  static constexpr int kDots = kQ * kQ;  // for a node and a symbol
+  static constexpr int kDotSymbols = kDots * kS * 3 + kQ + 1 <= kVectorRegisters ? kS : 1;
+  static constexpr int kNodes =
+      kAtLeast(kAtMost((kVectorRegisters - kQ - 1) / (kDots * kDotSymbols), 4), 1);
   static constexpr int kColumns = kVectorRegisters >= 32 ? 4 : 2;
   static constexpr int kColumnVectors =
       kAtLeast(kAtMost((kVectorRegisters - 4) / (kColumns * kQ), 4), 1);
@@ -65,20 +69,15 @@ struct FixedLoops {
   }
 
   // The pop rule into rows (r, y) of kPopSymbols symbols, `symbol` first:
-  // sums[y,r] += sum_t in[t,y] f[r][t,y], k = first .. end-1, for kN vectors of entries.
-  template <int kN>
-  [[gnu::always_inline]] static void pop_block(const Memory& m, Index j, Index channel, int symbol,
-                                               Index first, Index end, Index start) {
-    constexpr int kOf = kQ * kN, kAll = kPopSymbols * kOf;
-    const Index row = row_of(m, j);
-    F* to = at(m, m.columns, j, channel + symbol) + start;
-    const F* factors = factors_of(m, j) + symbol;
-    const auto place = [&](int i) { return to + (i / kN % kQ * kS + i / kOf) * row + i % kN * kL; };
-    V sums[kAll];  // y, r, v
-    unrolled<kAll>(PUSHDOWN_UNROLLED(i) { sums[i] = load(place(i)); });
+  // sums[y,r] += sum_t in[t,y] f[r][t,y], k = first .. end-1, for the first kN of kRow vectors of
+  // entries.
+  template <int kN, int kRow>
+  [[gnu::always_inline]] static void pop_nodes(const Memory& m, const F* factors, Index row,
+                                               Index from_row, Index first, Index end, Index start,
+                                               V* sums) {
     for (Index k = first; k < end; ++k) {
       const Index in_row = row_of(m, k);
-      const F* in = at(m, m.columns, k, channel + symbol) + start;
+      const F* in = at(m, m.columns, k, from_row) + start;
       const F* factor_at = factors + k * kC;
       unrolled<kQ * kPopSymbols>(PUSHDOWN_UNROLLED(i) {
         constexpr int y = i % kPopSymbols, from = i / kPopSymbols * kS + y;  // (t,y)
@@ -86,29 +85,45 @@ struct FixedLoops {
         unrolled<kQ>(PUSHDOWN_UNROLLED(r) { factor[r] = splat(factor_at[r * row + from]); });
         unrolled<kN>(PUSHDOWN_UNROLLED(v) {
           const V entry = held(load(in + from * in_row + v * kL));
-          unrolled<kQ>(PUSHDOWN_UNROLLED(r) { sums[y * kOf + r * kN + v] += factor[r] * entry; });
+          unrolled<kQ>(
+              PUSHDOWN_UNROLLED(r) { sums[(y * kQ + r) * kRow + v] += factor[r] * entry; });
         });
       });
     }
-    unrolled<kAll>(PUSHDOWN_UNROLLED(i) { store(place(i), sums[i]); });
   }
 
-  // The rows of the first columns end inside a block, so those nodes take as many vectors as they
-  // have.
+  // The same for kN vectors of entries and all nodes. The rows of the first columns end inside the
+  // block, so those nodes take as many vectors as they have.
   template <int kN>
-  static void pop_edge(const Memory& m, Index j, Index channel, int symbol, Index start) {
-    const Index first = (start + (kN - 1) * kL) / kC + 1;
-    Index end = kN == kPopVectors ? j - 1 : (start + kN * kL) / kC + 1;
-    if (end > j - 1) end = j - 1;
-    if constexpr (kN > 1) pop_edge<kN - 1>(m, j, channel, symbol, start);
-    if (first < end) pop_block<kN>(m, j, channel, symbol, first, end, start);
+  [[gnu::always_inline]] static void pop_block(const Memory& m, Index j, Index from_row,
+                                               Index start) {
+    constexpr int kAll = kPopSymbols * kQ * kN;
+    const Index row = row_of(m, j);
+    F* to = at(m, m.columns, j, from_row) + start;
+    const F* factors = factors_of(m, j) + from_row % kS;
+    const auto place = [&](int i) {
+      return to + (i / kN % kQ * kS + i / (kQ * kN)) * row + i % kN * kL;
+    };
+    V sums[kAll];  // y, r, v
+    unrolled<kAll>(PUSHDOWN_UNROLLED(i) { sums[i] = load(place(i)); });
+    Index k = start / kC + 1;
+    unrolled<kN>(PUSHDOWN_UNROLLED(v) {
+      Index end = v + 1 == kN ? j - 1 : (start + (v + 1) * kL) / kC + 1;
+      if (end > j - 1) end = j - 1;
+      pop_nodes<v + 1, kN>(m, factors, row, from_row, k, end, start, sums);
+      k = end;
+    });
+    unrolled<kAll>(PUSHDOWN_UNROLLED(i) { store(place(i), sums[i]); });
   }
 
   // `channel` : the first row of the channel in a column.
   static void pop(const Memory& m, Index j, Index channel) {
-    for (Index start = first_of(m, j); start < (j - 2) * kC; start += kPopVectors * kL)
-      for (int symbol = 0; symbol < kS; symbol += kPopSymbols)
-        pop_edge<kPopVectors>(m, j, channel, symbol, start);
+    const Index end = end_of(j - 2);
+    for (Index start = first_of(m, j); start < end; start += kPopVectors * kL)
+      with_count<kPopVectors>((end - start) / kL, [&]<int kN>() {
+        for (int symbol = 0; symbol < kS; symbol += kPopSymbols)
+          pop_block<kN>(m, j, channel + symbol, start);
+      });
   }
 
   // Clears everything in rows `row` .. row + kC - 1 of column j except the column's own entries.
@@ -116,8 +131,8 @@ struct FixedLoops {
     const Index first = first_of(m, j), low = lowest_of(m, j) * kC, end = end_of(j);
     for (int b = 0; b < kC; ++b) {
       F* to = at(m, of, j, row + b);
-      clear(to + first, low - first);
-      clear(to + j * kC, end - j * kC);
+      if (kLimited) clear(to + first, low - first);
+      clear_padding(to, j * kC, end);
     }
   }
 
@@ -151,7 +166,7 @@ struct FixedLoops {
           store(factors + r * row + i, sum);
         }
       }
-      for (int b = 0; b < kC; ++b) clear(to + b * row + end_p, end - end_p);
+      for (int b = 0; b < kC; ++b) clear_padding(to + b * row, end_p, end);
       pop(m, j, channel * kC);
       if (kLimited) trim(m, m.columns, j, channel * kC);
       // Push rule.
@@ -189,7 +204,7 @@ struct FixedLoops {
 
   // Columns j - kJ + 1 .. j, rows (t, y) of one y: sums[t] += sum_r out[r,y] f[r][t,y] over the
   // nodes l = first .. last that popped through them, for kN vectors of entries.
-  template <int kJ, int kN>
+  template <int kJ, int kN, bool kFresh>
   [[gnu::always_inline]] static void gather_block(const Memory& m, Index channel, int y, Index j,
                                                   Index first, Index last, Index start) {
     F* to[kJ];
@@ -198,7 +213,8 @@ struct FixedLoops {
     for (int d = 0; d < kJ; ++d)
       for (int t = 0; t < kQ; ++t)
         for (int v = 0; v < kN; ++v)
-          sums[d][t][v] = load(to[d] + t * kS * row_of(m, j - d) + v * kL);
+          sums[d][t][v] =
+              kFresh && (kJ == 1 || d > 0) ? V{} : load(to[d] + t * kS * row_of(m, j - d) + v * kL);
     for (Index l = first; l <= last; ++l) {
       const Index row = row_of(m, l);
       const F* out = at(m, m.numerators, l, channel + y) + start;
@@ -227,7 +243,7 @@ struct FixedLoops {
     Index reach = m.size.highest((start | (kNodePadding - 1)) / kC);
     if (reach > last) reach = last;
     if (first <= reach) {
-      gather_block<kJ, kN>(m, channel, y, j, first, reach, start);
+      gather_block<kJ, kN, false>(m, channel, y, j, first, reach, start);
       first = reach + 1;
     }
     if constexpr (kN > 1)
@@ -235,17 +251,17 @@ struct FixedLoops {
   }
 
   // The same for entries start .. end-1.
-  template <int kJ, int kN>
+  template <int kJ, int kN, bool kFresh = false>
   static void gather(const Memory& m, Index channel, Index j, Index first, Index last, Index start,
                      Index end) {
-    if (first > last) return;
+    if (first > last && !kFresh) return;
     for (; start < end; start += kN * kL)
       with_count<kN>((end - start) / kL, [&]<int kV>() {
         for (int y = 0; y < kS; ++y)
           if constexpr (kLimited)
             gather_edge<kJ, kV>(m, channel, y, j, first, last, start);
           else
-            gather_block<kJ, kV>(m, channel, y, j, first, last, start);
+            gather_block<kJ, kV, kFresh>(m, channel, y, j, first, last, start);
       });
   }
 
@@ -271,14 +287,18 @@ struct FixedLoops {
       // The range common to all of them; the older ones reach further down, the newer ones further
       // up.
       const Index common = end_of(j - kColumns + 1) > start ? end_of(j - kColumns + 1) : start;
-      for (int d = 1; d < kColumns; ++d)
-        clear(column(m, m.numerators, j - d) + channel * row_of(m, j - d), kC * row_of(m, j - d));
-      gather<kColumns, kColumnVectors>(m, channel, j, first, last, start, common);
+      constexpr bool kFresh = !kLimited;
+      if (kLimited)
+        for (int d = 1; d < kColumns; ++d)
+          clear(column(m, m.numerators, j - d) + channel * row_of(m, j - d), kC * row_of(m, j - d));
+      gather<kColumns, kColumnVectors, kFresh>(m, channel, j, first, last, start, common);
       for (int d = 0; d < kColumns; ++d) {
-        const Index own = end_of(j - d);
-        gather<1, kAlone>(m, channel, j - d, first, last, first_of(m, j - d),
-                          own < start ? own : start);
-        gather<1, kAlone>(m, channel, j - d, first, last, common, own);
+        const Index own = end_of(j - d), low = own < start ? own : start;
+        if (kLimited) gather<1, kAlone>(m, channel, j - d, first, last, first_of(m, j - d), low);
+        if (kFresh && d > 0)
+          gather<1, kAlone, kFresh>(m, channel, j - d, first, last, common, own);
+        else
+          gather<1, kAlone>(m, channel, j - d, first, last, common, own);
       }
     }
   }
@@ -324,7 +344,7 @@ struct FixedLoops {
     for (int r = 0; r < kQ; ++r) {
       F* row = result + r * stride;
       clear(row + first, none - first);
-      clear(row + p * kC, end - p * kC);
+      clear_padding(row, p * kC, end);
     }
     Index k = low + 1;
     for (; k + kNodes <= p; k += kNodes) popped_block<kNodes>(m, j, k, result, stride);
@@ -335,50 +355,52 @@ struct FixedLoops {
   template <int kN>
   [[gnu::always_inline]] static void popped_block(const Memory& m, Index j, Index k, F* result,
                                                   Index stride) {
-    constexpr int kRows = kN * kQ;
-    F sums[kS][kQ * kRows];
-    for (int y = 0; y < kS; ++y) {
-      V dots[kQ * kRows];  // r, node, t
-      unrolled<kQ * kRows>(PUSHDOWN_UNROLLED(d) { dots[d] = V{}; });
-      add_dots<kN>(m, j, k, y, dots);
-      for (Index channel = 1; channel <= m.size.channels; ++channel)
-        add_dots<kN>(m, j, k, channel * kC + y, dots);
-      store_sums<F, kQ * kRows>(dots, sums[y]);
+    constexpr int kRows = kN * kQ, kOf = kQ * kRows;
+    F sums[kS * kOf];  // y, r, node, t
+    for (int symbol = 0; symbol < kS; symbol += kDotSymbols) {
+      V dots[kDotSymbols * kOf];
+      unrolled<kDotSymbols * kOf>(PUSHDOWN_UNROLLED(d) { dots[d] = V{}; });
+      for (Index channel = 0; channel <= m.size.channels; ++channel)
+        add_dots<kN>(m, j, k, channel * kC + symbol, dots);
+      store_sums<F, kDotSymbols * kOf>(dots, sums + symbol * kOf);
     }
     for (int r = 0; r < kQ; ++r)
       for (int d = 0; d < kRows; ++d)
         for (int y = 0; y < kS; ++y)
-          result[r * stride + k * kC + d * kS + y] = sums[y][r * kRows + d];
+          result[r * stride + k * kC + d * kS + y] = sums[y * kOf + r * kRows + d];
   }
 
   // `b` : the first row of the channel and symbol in a column.
   template <int kN>
   [[gnu::always_inline]] static void add_dots(const Memory& m, Index j, Index k, Index b, V* dots) {
-    constexpr int kRows = kN * kQ;
-    const Index row = kS * row_of(m, j), common = end_of(k);
+    constexpr int kRows = kN * kQ, kOf = kQ * kRows;
+    const Index row = row_of(m, j), common = end_of(k);
     const F* upper = at(m, m.numerators, j, b);
     const F* in[kN];
     Index step[kN];
     for (int node = 0; node < kN; ++node) {
       in[node] = at(m, m.columns, k + node, b);
-      step[node] = kS * row_of(m, k + node);
+      step[node] = row_of(m, k + node);
     }
-    for (Index i = first_of(m, j); i < common; i += kL) {
-      V entry[kQ];
-      unrolled<kQ>(PUSHDOWN_UNROLLED(r) { entry[r] = load(upper + r * row + i); });
-      unrolled<kRows>(PUSHDOWN_UNROLLED(d) {
-        const V value = held(load(in[d / kQ] + d % kQ * step[d / kQ] + i));
-        unrolled<kQ>(PUSHDOWN_UNROLLED(r) { dots[r * kRows + d] += value * entry[r]; });
+    for (Index i = first_of(m, j); i < common; i += kL)
+      unrolled<kDotSymbols>(PUSHDOWN_UNROLLED(y) {
+        V entry[kQ];
+        unrolled<kQ>(PUSHDOWN_UNROLLED(r) { entry[r] = load(upper + (r * kS + y) * row + i); });
+        unrolled<kRows>(PUSHDOWN_UNROLLED(d) {
+          const V value = held(load(in[d / kQ] + (d % kQ * kS + y) * step[d / kQ] + i));
+          unrolled<kQ>(PUSHDOWN_UNROLLED(r) { dots[y * kOf + r * kRows + d] += value * entry[r]; });
+        });
       });
-    }
     // Rows of later nodes may be longer, unless blocks begin and end with whole rows.
-    if constexpr (kLimited || kN * kC != kNodePadding)
+    if constexpr (kN > 1 && (kLimited || kN * kC != kNodePadding))
       unrolled<kN>(PUSHDOWN_UNROLLED(node) {
         for (Index i = common; i < end_of(k + node); i += kL)
-          unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
-            const V value = load(in[node] + t * step[node] + i);
+          unrolled<kDotSymbols * kQ>(PUSHDOWN_UNROLLED(d) {
+            constexpr int y = d / kQ, t = d % kQ;
+            const V value = load(in[node] + (t * kS + y) * step[node] + i);
             unrolled<kQ>(PUSHDOWN_UNROLLED(r) {
-              dots[r * kRows + node * kQ + t] += value * load(upper + r * row + i);
+              dots[y * kOf + r * kRows + node * kQ + t] +=
+                  value * load(upper + (r * kS + y) * row + i);
             });
           });
       });

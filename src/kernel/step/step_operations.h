@@ -4,6 +4,10 @@
 // vectors; the excess is never used. Only after rows that are a part of another row (`exact`) must
 // the memory be preserved.
 #pragma once
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "kernel/dense/panel_product.h"
 #include "kernel/step/step_program.h"
 #include "kernel/vector_math.h"
@@ -17,20 +21,42 @@ struct Rows {
   F* operator[](Index b) const { return first + b * row; }
 };
 
+// Stores the first `count` lanes, and leaves the memory after them alone.
+[[gnu::always_inline]] inline void store_first(float* to, Vector<float> x, Index count) {
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1U << count) - 1), x);
+#elif defined(__AVX2__)
+  const auto first = first_lanes<float>(count);
+  _mm256_maskstore_ps(to, reinterpret_cast<__m256i>(first), x);
+#else
+  for (Index k = 0; k < count; ++k) to[k] = x[k];
+#endif
+}
+[[gnu::always_inline]] inline void store_first(double* to, Vector<double> x, Index count) {
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1U << count) - 1), x);
+#elif defined(__AVX2__)
+  const auto first = first_lanes<double>(count);
+  _mm256_maskstore_pd(to, reinterpret_cast<__m256i>(first), x);
+#else
+  for (Index k = 0; k < count; ++k) to[k] = x[k];
+#endif
+}
+
 // out_i = f(i), where i counts vectors of a row: f(b, i) gives lanes i .. i + kLanes - 1 of row b.
 template <class F, class Of>
-[[gnu::always_inline]] inline void set_rows(Rows<F> out, Index rows, Index size, Of of) {
+[[gnu::always_inline]] inline void set_rows(Rows<F> out, Index rows, Index size, bool exact,
+                                            Of of) {
   for (Index b = 0; b < rows; ++b) {
     F* to = out[b];
-    for (Index i = 0; i < size; i += kLanes<F>) store(to + i, of(b, i));
+    Index i = 0;
+    for (; i + kLanes<F> <= size; i += kLanes<F>) store(to + i, of(b, i));
+    if (i == size) continue;
+    if (exact)
+      store_first(to + i, of(b, i), size - i);
+    else
+      store(to + i, of(b, i));
   }
-}
-// Sets the row's numbers size .. padded-1 to 0 in whole vectors: `padded` is a multiple of their
-// length.
-template <class F>
-[[gnu::always_inline]] inline void clear_padding(F* row, Index size, Index padded) {
-  for (Index i = size / kLanes<F> * kLanes<F>; i < padded; i += kLanes<F>)
-    store(row + i, first_lanes(load(row + i), size - i));
 }
 
 // out_i += f(i)

@@ -63,6 +63,10 @@ struct StepNode {
   bool gradient = false;                // whether it depends on anything differentiable
   bool carried = false;                 // whether a `previous` node reads it
   bool sliced = false;                  // a part of another node's rows
+  // In the backward pass of a step: the node sets the gradient of a (of b), as no node before it
+  // adds to it; and such nodes set all numbers of the node's own gradient, which starts anew at
+  // every other step.
+  bool sets_a = false, sets_b = false, set = false;
   bool logistic = false;                // of a constant: 1 / (1 + exp(-x)) of the given value
 
   bool operator==(const StepNode&) const = default;

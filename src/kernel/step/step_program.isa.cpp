@@ -74,7 +74,7 @@ class StepRun {
       for (int n = 0; rows_ > longer && n < p_.count; ++n)
         if (p_.nodes[n].carried) clear_gradient(n, t, longer);
       for (int n = 0; n < p_.count; ++n)
-        if (owns_rows(n)) clear_gradient(n, p_.nodes[n].carried ? t - 1 : t);
+        if (owns_rows(n) && !p_.nodes[n].set) clear_gradient(n, p_.nodes[n].carried ? t - 1 : t);
       int n = static_cast<int>(p_.count);
       const auto propagate_from = [&](Index lowest) {
         while (n-- > lowest) {
@@ -137,7 +137,7 @@ class StepRun {
     if (!p_.nodes[n].gradient) return;
     const Vector<F> zero = held(splat(F(0)));  // avoids a call of memset for each row
     const Rows<F> all = gradient(n, t);
-    set_rows(Rows<F>{all[from], all.row}, rows_ - from, p_.nodes[n].size,
+    set_rows(Rows<F>{all[from], all.row}, rows_ - from, p_.nodes[n].size, false,
              [&](Index, Index) { return zero; });
   }
   // Returns how many sequences move their stack after step t; they are the first ones.
@@ -154,11 +154,11 @@ class StepRun {
     const auto a = [&] { return value(node.a, t); };
     const auto unary = [&](auto f) {
       const Rows<F> x = a();
-      set_rows(out, rows_, node.size, [&](Index b, Index i) { return f(load(x[b] + i)); });
+      set_rows(out, rows_, node.size, false, [&](Index b, Index i) { return f(load(x[b] + i)); });
     };
     const auto binary = [&](auto f) {
       const Rows<F> x = a(), y = value(node.b, t);
-      set_rows(out, rows_, node.size,
+      set_rows(out, rows_, node.size, false,
                [&](Index b, Index i) { return f(load(x[b] + i), load(y[b] + i)); });
     };
     const F one = 1, two = 2;
@@ -228,7 +228,7 @@ class StepRun {
       }
       case StepOp::mix: {
         const auto x = a(), y = value(node.b, t), c = value(node.c, t);
-        return set_rows(out, rows_, node.size, [&](Index b, Index i) {
+        return set_rows(out, rows_, node.size, false, [&](Index b, Index i) {
           // Exact at both ends.
           const F share = c[b][0];
           if (share == 0 || share == 1) return load((share == 0 ? y : x)[b] + i);
@@ -295,7 +295,7 @@ class StepRun {
     for (int k = 0; k < node.operands; ++k) {
       const auto x = value(p_.operands[node.first_operand + k], t);
       if (k == 0)
-        set_rows(out, rows_, node.size, [&](Index b, Index i) { return load(x[b] + i); });
+        set_rows(out, rows_, node.size, false, [&](Index b, Index i) { return load(x[b] + i); });
       else
         add_rows(out, rows_, node.size, false, [&](Index b, Index i) { return load(x[b] + i); });
     }
@@ -314,18 +314,24 @@ class StepRun {
     }
   }
 
-  // Adds f to the gradient of node n at step t.
+  // Adds f to the gradient of node n at step t, or sets it.
   template <class Of>
-  void add_to(int n, Index t, Of of) {
+  void add_to(int n, Index t, Of of, bool set = false) {
     if (n < 0 || !p_.nodes[n].gradient) return;
-    add_rows(gradient(n, t), rows_, p_.nodes[n].size, p_.nodes[n].sliced, of);
+    const StepNode& node = p_.nodes[n];
+    if (set)
+      set_rows(gradient(n, t), rows_, node.size, node.sliced, of);
+    else
+      add_rows(gradient(n, t), rows_, node.size, node.sliced, of);
   }
 
   void propagate(int n, Index t) {
     const StepNode& node = p_.nodes[n];
     const Rows<F> slope = gradient(n, t), out = value(n, t);
     const auto by = [&](auto f) {  // for one operand, from the slope and the value
-      add_to(node.a, t, [&](Index b, Index i) { return f(load(slope[b] + i), load(out[b] + i)); });
+      add_to(
+          node.a, t, [&](Index b, Index i) { return f(load(slope[b] + i), load(out[b] + i)); },
+          node.sets_a);
     };
     const F one = 1;
     switch (node.op) {
@@ -352,14 +358,20 @@ class StepRun {
       case StepOp::add:
       case StepOp::subtract: {
         const F sign = node.op == StepOp::add ? F(1) : F(-1);
-        add_to(node.a, t, [&](Index b, Index i) { return load(slope[b] + i); });
-        add_to(node.b, t, [&](Index b, Index i) { return sign * load(slope[b] + i); });
+        const auto with = [&](F factor) {
+          return [&slope, factor](Index b, Index i) { return factor * load(slope[b] + i); };
+        };
+        add_to(node.a, t, with(1), node.sets_a);
+        add_to(node.b, t, with(sign), node.sets_b);
         return;
       }
       case StepOp::multiply: {
         const auto x = value(node.a, t), y = value(node.b, t);
-        add_to(node.a, t, [&](Index b, Index i) { return load(slope[b] + i) * load(y[b] + i); });
-        add_to(node.b, t, [&](Index b, Index i) { return load(slope[b] + i) * load(x[b] + i); });
+        const auto with = [&](const Rows<F>& z) {
+          return [&](Index b, Index i) { return load(slope[b] + i) * load(z[b] + i); };
+        };
+        add_to(node.a, t, with(y), node.sets_a);
+        add_to(node.b, t, with(x), node.sets_b);
         return;
       }
       case StepOp::scale: {
@@ -388,8 +400,11 @@ class StepRun {
           for (Index b = 0; b < rows_; ++b)
             to[b][0] += dot(slope[b], x[b], node.size) - dot(slope[b], y[b], node.size);
         }
-        add_to(node.a, t, [&](Index b, Index i) { return c[b][0] * load(slope[b] + i); });
-        add_to(node.b, t, [&](Index b, Index i) { return (1 - c[b][0]) * load(slope[b] + i); });
+        const auto of = [&](auto share) {
+          return [&, share](Index b, Index i) { return share(c[b][0]) * load(slope[b] + i); };
+        };
+        add_to(node.a, t, of([](F s) { return s; }), node.sets_a);
+        add_to(node.b, t, of([](F s) { return 1 - s; }), node.sets_b);
         return;
       }
       case StepOp::array: {

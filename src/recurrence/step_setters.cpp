@@ -1,0 +1,87 @@
+#include "recurrence/step_setters.h"
+
+#include <algorithm>
+
+namespace pushdown {
+
+namespace {
+
+// A part of the numbers of a node.
+struct Part {
+  std::int64_t first, end;
+};
+
+class Setters {
+ public:
+  explicit Setters(TracedProgram& program)
+      : program_(program), reached_(program.nodes.size()), set_(program.nodes.size()) {}
+
+  // Follows the order of the backward pass of a step (kernel/step/step_program.isa.cpp).
+  void find() {
+    reach(program_.output, false);
+    for (auto node = program_.nodes.rbegin(); node != program_.nodes.rend(); ++node)
+      if (node->gradient) find(*node);
+    for (std::size_t n = 0; n < set_.size(); ++n)
+      program_.nodes[n].set = set_[n] > 0 && set_[n] == program_.nodes[n].size;
+  }
+
+ private:
+  void find(StepNode& node) {
+    switch (node.op) {
+      case StepOp::mix: reach(node.c, false); [[fallthrough]];
+      case StepOp::add:
+      case StepOp::subtract:
+      case StepOp::multiply:
+      case StepOp::scale:
+      case StepOp::sigmoid:
+      case StepOp::tanh:
+      case StepOp::relu:
+        node.sets_a = reach(node.a, true);
+        node.sets_b = reach(node.b, true);
+        return;
+      case StepOp::slice:
+      case StepOp::previous: return;  // their gradients are those of the source
+      default: break;
+    }
+    for (const int operand : {node.a, node.b, node.c}) reach(operand, false);
+    for (int k = 0; k < node.terms; ++k) reach(term(node.first_term + k).operand, false);
+    for (int k = 0; k < node.operands; ++k)
+      reach(program_.operands[static_cast<std::size_t>(node.first_operand + k)], false);
+  }
+
+  // Records that the gradient of node n receives something at every step and in every sequence, or
+  // only sometimes. Returns whether it can be set: it must be the first time, and the gradient must
+  // start anew at every step.
+  bool reach(int n, bool always) {
+    if (n < 0 || !at(n).gradient) return false;
+    Part part{0, at(n).size};
+    for (; at(n).op == StepOp::slice; n = at(n).a) {
+      part.first += at(n).offset;
+      part.end += at(n).offset;
+    }
+    auto& before = reached_[static_cast<std::size_t>(n)];
+    const bool first = std::none_of(before.begin(), before.end(), [&](const Part& other) {
+      return part.first < other.end && other.first < part.end;
+    });
+    before.push_back(part);
+    const StepOp op = at(n).op;
+    const bool anew = !at(n).carried && op != StepOp::previous && op != StepOp::constant &&
+                      op != StepOp::held && op != StepOp::room && op != StepOp::left;
+    if (!always || !first || !anew) return false;
+    set_[static_cast<std::size_t>(n)] += part.end - part.first;
+    return true;
+  }
+
+  StepNode& at(int n) { return program_.nodes[static_cast<std::size_t>(n)]; }
+  const StepTerm& term(int k) const { return program_.terms[static_cast<std::size_t>(k)]; }
+
+  TracedProgram& program_;
+  std::vector<std::vector<Part>> reached_;  // by node, whose gradients are its own
+  std::vector<std::int64_t> set_;           // how many numbers are set
+};
+
+}  // namespace
+
+void find_setters(TracedProgram& program) { Setters(program).find(); }
+
+}  // namespace pushdown

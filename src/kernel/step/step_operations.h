@@ -47,15 +47,11 @@ struct Rows {
 template <class F, class Of>
 [[gnu::always_inline]] inline void set_rows(Rows<F> out, Index rows, Index size, bool exact,
                                             Of of) {
+  const Index whole = exact ? size / kLanes<F> * kLanes<F> : size;
   for (Index b = 0; b < rows; ++b) {
     F* to = out[b];
-    Index i = 0;
-    for (; i + kLanes<F> <= size; i += kLanes<F>) store(to + i, of(b, i));
-    if (i == size) continue;
-    if (exact)
-      store_first(to + i, of(b, i), size - i);
-    else
-      store(to + i, of(b, i));
+    for (Index i = 0; i < whole; i += kLanes<F>) store(to + i, of(b, i));
+    if (whole < size) store_first(to + whole, of(b, whole), size - whole);
   }
 }
 
@@ -63,13 +59,11 @@ template <class F, class Of>
 template <class F, class Of>
 [[gnu::always_inline]] inline void add_rows(Rows<F> out, Index rows, Index size, bool exact,
                                             Of of) {
+  const Index whole = exact ? size / kLanes<F> * kLanes<F> : size;
   for (Index b = 0; b < rows; ++b) {
     F* to = out[b];
-    Index i = 0;
-    for (; i + kLanes<F> <= size; i += kLanes<F>) store(to + i, load(to + i) + of(b, i));
-    if (i == size) continue;
-    const Vector<F> last = of(b, i);
-    store(to + i, load(to + i) + (exact ? first_lanes(last, size - i) : last));
+    for (Index i = 0; i < whole; i += kLanes<F>) store(to + i, load(to + i) + of(b, i));
+    if (whole < size) store(to + whole, load(to + whole) + first_lanes(of(b, whole), size - whole));
   }
 }
 

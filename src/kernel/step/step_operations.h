@@ -4,7 +4,7 @@
 // vectors; the excess is never used. Only after rows that are a part of another row (`exact`) must
 // the memory be preserved.
 #pragma once
-#if defined(__x86_64__)
+#if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
@@ -21,25 +21,17 @@ struct Rows {
   F* operator[](Index b) const { return first + b * row; }
 };
 
-// Stores the first `count` lanes, and leaves the memory after them alone.
-[[gnu::always_inline]] inline void store_first(float* to, Vector<float> x, Index count) {
+// Stores the first `count` lanes, and leaves the memory after them as it was.
+template <class F>
+[[gnu::always_inline]] inline void store_first(F* to, Vector<F> x, Index count) {
 #if defined(__AVX512F__)
-  _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1U << count) - 1), x);
-#elif defined(__AVX2__)
-  const auto first = first_lanes<float>(count);
-  _mm256_maskstore_ps(to, reinterpret_cast<__m256i>(first), x);
+  // Does not wait until a part that begins there has been stored.
+  if constexpr (sizeof(F) == 4)
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1U << count) - 1), x);
+  else
+    _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1U << count) - 1), x);
 #else
-  for (Index k = 0; k < count; ++k) to[k] = x[k];
-#endif
-}
-[[gnu::always_inline]] inline void store_first(double* to, Vector<double> x, Index count) {
-#if defined(__AVX512F__)
-  _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1U << count) - 1), x);
-#elif defined(__AVX2__)
-  const auto first = first_lanes<double>(count);
-  _mm256_maskstore_pd(to, reinterpret_cast<__m256i>(first), x);
-#else
-  for (Index k = 0; k < count; ++k) to[k] = x[k];
+  store(to, first_lanes(x, count, load(to)));
 #endif
 }
 

@@ -68,7 +68,7 @@ struct FixedLoops {
       with_count<kMost - 1>(count, visit);
   }
 
-  // The pop rule into rows (r, y) of kPopSymbols symbols, `symbol` first:
+  // The pop rule into rows (r, y) of kPopSymbols symbols, of which `from_row` is the first row:
   // sums[y,r] += sum_t in[t,y] f[r][t,y], k = first .. end-1, for the first kN of kRow vectors of
   // entries.
   template <int kN, int kRow>
@@ -203,7 +203,8 @@ struct FixedLoops {
   }
 
   // Columns j - kJ + 1 .. j, rows (t, y) of one y: sums[t] += sum_r out[r,y] f[r][t,y] over the
-  // nodes l = first .. last that popped through them, for kN vectors of entries.
+  // nodes l = first .. last that popped through them, for kN vectors of entries. kFresh: columns
+  // that no step has written begin with 0, which are the only one or all but the last one.
   template <int kJ, int kN, bool kFresh>
   [[gnu::always_inline]] static void gather_block(const Memory& m, Index channel, int y, Index j,
                                                   Index first, Index last, Index start) {

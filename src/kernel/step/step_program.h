@@ -63,11 +63,11 @@ struct StepNode {
   bool gradient = false;                // whether it depends on anything differentiable
   bool carried = false;                 // whether a `previous` node reads it
   bool sliced = false;                  // a part of another node's rows
-  // In the backward pass of a step: the node sets the gradient of a (of b), as no node before it
-  // adds to it; and such nodes set all numbers of the node's own gradient, which starts anew at
-  // every other step.
-  bool sets_a = false, sets_b = false, set = false;
   bool logistic = false;                // of a constant: 1 / (1 + exp(-x)) of the given value
+  // In the backward pass of a step: whether the node sets the gradient of a (of b), because no node
+  // before it adds to it; and whether such nodes set all numbers of this node's gradient, which
+  // then need not be cleared (recurrence/step_setters.h).
+  bool sets_a = false, sets_b = false, set = false;
 
   bool operator==(const StepNode&) const = default;
 };

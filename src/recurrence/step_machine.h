@@ -95,8 +95,10 @@ class StepMachine {
     const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);
     // The same number of blocks for each thread, of about that size. The blocks of a round are
     // about equal, so that all threads end together: 10 sequences for 2 threads are 2, 2, 3, and 3.
+    // If one block more or less is equally near, it is one less.
     const auto threads = std::min<std::int64_t>(thread_count(), batch_);
-    const auto rounds = std::max<std::int64_t>(1, (batch_ + most * threads / 2) / (most * threads));
+    const auto rounds =
+        std::max<std::int64_t>(1, (batch_ + (most * threads - 1) / 2) / (most * threads));
     const auto row = padded_size(node(traced_.output).size);
     const auto border = [&](std::int64_t thread, std::int64_t round) {
       const auto first = batch_ * thread / threads, end = batch_ * (thread + 1) / threads;
@@ -280,6 +282,7 @@ class StepMachine {
     const std::vector<std::int64_t> rows = row_sizes();
     places_.assign(traced_.nodes.size(), {});
     program_ = {};
+    StoredRows values, slopes;
     for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
       const StepNode& of = node(n);
       auto& place = places_[static_cast<std::size_t>(n)];
@@ -291,18 +294,25 @@ class StepMachine {
       if (!needs_.read[static_cast<std::size_t>(n)] && of.op == StepOp::symbols) continue;
       if (of.op == StepOp::constant) {
         place.value = cut.take(row);
+      } else if (needs_.kept[static_cast<std::size_t>(n)]) {
+        values.add(place.value, place.step, place.row, row);
       } else {
-        const bool kept = needs_.kept[static_cast<std::size_t>(n)];
-        const auto slots = kept ? steps_ + 1 : 1;
-        std::tie(place.row, place.step) = strides(row, slots);
-        if (!kept) place.step = 0;
-        place.value = cut.take(batch_ * slots * row);
+        place.row = row;
+        place.value = cut.take(batch_ * row);
       }
       if (!gradients_ || !of.gradient) continue;
-      place.slots = needs_.recorded[static_cast<std::size_t>(n)] ? steps_ + 1 : of.carried ? 2 : 1;
-      std::tie(place.gradient_row, place.gradient_step) = strides(row, place.slots);
-      place.gradient = cut.take(batch_ * place.slots * row);
+      if (needs_.recorded[static_cast<std::size_t>(n)]) {
+        place.slots = steps_ + 1;
+        slopes.add(place.gradient, place.gradient_step, place.gradient_row, row);
+      } else {
+        place.slots = of.carried ? 2 : 1;
+        place.gradient_row = row;
+        place.gradient_step = batch_ * row;
+        place.gradient = cut.take(batch_ * place.slots * row);
+      }
     }
+    place_rows(values, cut);
+    place_rows(slopes, cut);
     for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
       const StepNode& of = node(n);
       if (of.op == StepOp::slice || of.op == StepOp::previous) look_into(n);
@@ -388,9 +398,32 @@ class StepMachine {
     return rows;
   }
 
-  // Strides between sequences and between steps.
-  std::pair<std::int64_t, std::int64_t> strides(std::int64_t row, std::int64_t slots) const {
-    return by_sequences() ? std::pair{slots * row, row} : std::pair{row, batch_ * row};
+  // Rows of nodes that are stored for all steps.
+  struct StoredRows {
+    struct OfNode {
+      F** first;
+      std::int64_t *step, *sequence;  // strides
+      std::int64_t size, offset;
+    };
+    std::vector<OfNode> nodes;
+    std::int64_t size = 0;
+
+    void add(F*& first, std::int64_t& step, std::int64_t& sequence, std::int64_t row) {
+      nodes.push_back({&first, &step, &sequence, row, size});
+      size += row;
+    }
+  };
+  // By sequences, the rows of all nodes at one step are consecutive: a step of a few sequences then
+  // touches few pages, and the core loads the rows of the next step in advance.
+  void place_rows(const StoredRows& rows, Pieces<F>& cut) const {
+    const auto slots = steps_ + 1;
+    F* all = cut.take(batch_ * slots * rows.size);
+    for (const auto& node : rows.nodes) {
+      const auto offset = by_sequences() ? node.offset : batch_ * slots * node.offset;
+      *node.first = all == nullptr ? nullptr : all + offset;
+      *node.step = by_sequences() ? rows.size : batch_ * node.size;
+      *node.sequence = by_sequences() ? slots * rows.size : node.size;
+    }
   }
   StepRoom<F> room_of(std::int64_t sequences, Pieces<F>& pieces) const {
     StepRoom<F> room{};

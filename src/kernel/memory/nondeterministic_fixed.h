@@ -186,13 +186,12 @@ struct FixedLoops {
   // that turn numerators into probabilities.
   [[gnu::always_inline]] static void normalize(const Memory& m, Index j, const F* rows,
                                                V (&scale)[kC]) {
+    V sums[kC] = {};
+    for (Index i = first_of(m, j); i < end_of(j); i += kL)
+      for (int b = 0; b < kC; ++b) sums[b] += load(rows + b * row_of(m, j) + i);
     F sum[kC], total = 0;
-    for (int b = 0; b < kC; ++b) {
-      V sums = {};
-      for (Index i = first_of(m, j); i < end_of(j); i += kL)
-        sums += load(rows + b * row_of(m, j) + i);
-      total += sum[b] = sum_of(sums);
-    }
+    store_sums<F, kC>(sums, sum);
+    for (int b = 0; b < kC; ++b) total += sum[b];
     const F least = AutomatonRange<F>::least(total), rescale = total == 0 ? F(0) : 1 / total;
     for (int b = 0; b < kC; ++b) {
       const F mass = sum[b] < least ? F(0) : sum[b];

@@ -148,6 +148,10 @@ class StepRun {
     return rows;
   }
 
+  // Returns the k-th sequence to move its stack at step t. The order alternates, so that every step
+  // begins with the stack that is still in the cache.
+  static Index turn(Index k, Index rows, Index t) { return t % 2 == 0 ? k : rows - 1 - k; }
+
   void compute(int n, Index t) {
     const StepNode& node = p_.nodes[n];
     const Rows<F> out = value(n, t);
@@ -246,8 +250,9 @@ class StepRun {
       case StepOp::memory: {
         const auto actions = a();
         const StepNode& of = p_.nodes[node.a];
-        for (Index b = 0, rows = moving(t); b < rows; ++b) {
+        for (Index k = 0, rows = moving(t); k < rows; ++k) {
           if (stopped()) return;
+          const Index b = turn(k, rows, t);
           // Memory after the end of a part must not be read.
           if (of.op == StepOp::slice) copy(scratch_, actions[b], of.size);
           memory_.forward(object(b), t, of.op == StepOp::slice ? scratch_ : actions[b], out[b]);
@@ -424,8 +429,9 @@ class StepRun {
         return;
       }
       case StepOp::memory: {
-        for (Index b = 0, rows = moving(t); b < rows; ++b) {
+        for (Index k = 0, rows = moving(t); k < rows; ++k) {
           if (stopped()) return;
+          const Index b = turn(k, rows, t);
           memory_.backward(object(b), t, slope[b], scratch_);
           if (!p_.nodes[node.a].gradient) continue;
           add(gradient(node.a, t)[b], scratch_, p_.nodes[node.a].size);

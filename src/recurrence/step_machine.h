@@ -95,10 +95,8 @@ class StepMachine {
     const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);
     // The same number of blocks for each thread, of about that size. The blocks of a round are
     // about equal, so that all threads end together: 10 sequences for 2 threads are 2, 2, 3, and 3.
-    // If one block more or less is equally near, it is one less.
     const auto threads = std::min<std::int64_t>(thread_count(), batch_);
-    const auto rounds =
-        std::max<std::int64_t>(1, (batch_ + (most * threads - 1) / 2) / (most * threads));
+    const auto rounds = std::max<std::int64_t>(1, (batch_ + most * threads / 2) / (most * threads));
     const auto row = padded_size(node(traced_.output).size);
     const auto border = [&](std::int64_t thread, std::int64_t round) {
       const auto first = batch_ * thread / threads, end = batch_ * (thread + 1) / threads;

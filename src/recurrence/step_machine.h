@@ -416,11 +416,11 @@ class StepMachine {
   void place_rows(const StoredRows& rows, Pieces<F>& cut) const {
     const auto slots = steps_ + 1;
     F* all = cut.take(batch_ * slots * rows.size);
-    for (const auto& node : rows.nodes) {
-      const auto offset = by_sequences() ? node.offset : batch_ * slots * node.offset;
-      *node.first = all == nullptr ? nullptr : all + offset;
-      *node.step = by_sequences() ? rows.size : batch_ * node.size;
-      *node.sequence = by_sequences() ? slots * rows.size : node.size;
+    for (const auto& of : rows.nodes) {
+      const auto offset = by_sequences() ? of.offset : batch_ * slots * of.offset;
+      *of.first = all == nullptr ? nullptr : all + offset;
+      *of.step = by_sequences() ? rows.size : batch_ * of.size;
+      *of.sequence = by_sequences() ? slots * rows.size : of.size;
     }
   }
   StepRoom<F> room_of(std::int64_t sequences, Pieces<F>& pieces) const {

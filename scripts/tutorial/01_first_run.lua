@@ -160,8 +160,14 @@ print('\nEntropies in nats per symbol. Table, curves and configurations: ' .. ru
 -- ```
 -- pd> m = pd.model.load('runs/first_run/20260101-120000/NS-RNN/restart-1')
 -- pd> m
--- pd> m:log_probability('0 1 1 # 1 1 0')
--- pd> math.exp(_)
+-- pd> g = pd.grammar.load 'marked_reversal'
+-- pd> s = g:sampler{ lengths = { 40, 80 } }
+-- pd> w = g:sample{ length = 61, seed = 1 }
+-- pd> s:log_probability(w), m:log_probability(w)
 -- pd> ? pd.train.evaluate
 -- pd> help 'lower bound'
 -- ```
+--
+-- The two log-probabilities of the string of 61 symbols differ by less than one nat. The model has
+-- seen lengths from 40 to 80 only: the short string `0 1 1 # 1 1 0` is far less probable for it
+-- than for the grammar.

@@ -14,3 +14,6 @@ elseif(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 # Installed programs look for libraries outside the system's folders where the build found them.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+# The build uses the same search paths. Otherwise CMake would pad those of the build with colons, to
+# have room for those of the installation. The loader takes an empty element for the current folder.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)

@@ -61,7 +61,7 @@ if(PUSHDOWN_TRIM_TORCH AND NOT PUSHDOWN_TORCH_DIR)
   endforeach()
   if(unused)
     # DT_RPATH and not RUNPATH, because it must also apply to libtorch's own dependencies.
-    # Programs and modules name the folder themselves, relative to their own place (BUILD_RPATH).
+    # Programs and modules name the folder themselves, relative to their own place (INSTALL_RPATH).
     target_link_options(pushdown_torch INTERFACE -Wl,--disable-new-dtags)
   endif()
 endif()

@@ -17,7 +17,7 @@ foreach(source ${fuzz_sources})
   else()
     target_link_libraries(fuzz_${name} PRIVATE pushdown_task)
   endif()
-  set_target_properties(fuzz_${name} PROPERTIES BUILD_RPATH "$ORIGIN/torch-stubs"
+  set_target_properties(fuzz_${name} PROPERTIES INSTALL_RPATH "$ORIGIN/torch-stubs"
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   add_dependencies(fuzz fuzz_${name})
 endforeach()

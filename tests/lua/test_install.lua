@@ -68,5 +68,32 @@ test('an installed module finds the LibTorch of its build', function()
   if torch then assert(dynamic:find(torch .. '/lib', 1, true), dynamic) end
 end)
 
+-- The loader takes an empty element of a search path, and one that is not absolute, for a place in the current folder.
+test('no program or library searches the current folder for libraries', function()
+  run(('cmake --install %s --prefix %s/fourth'):format(build, top))
+  for folder, needed in pairs { [build] = 'pushdown.so', [top .. '/fourth'] = 'lib/pushdown/pushdown.so' } do
+    local seen = {}
+    for path in run(("find '%s' -type f \\( -perm -u+x -o -name '*.so*' \\)"):format(folder)):gmatch '[^\n]+' do
+      local elf = assert(io.open(path, 'rb'))
+      seen[path] = elf:read(4) == '\127ELF'
+      elf:close()
+      for paths in (seen[path] and run(("objdump -p '%s'"):format(path)) or ''):gmatch '\n *R[UN]*PATH *([^\n]*)' do
+        for element in (paths .. ':'):gmatch '([^:]*):' do
+          assert(element:find '^/' or element:find '^%$ORIGIN', path .. ' searches ' .. paths)
+        end
+      end
+    end
+    assert(seen[folder .. '/' .. needed], needed .. ' was not examined')
+  end
+end)
+
+test('libraries in the current folder are not loaded', function()
+  run 'mkdir planted'
+  local names = run(("objdump -p '%s/pushdown.so' '%s/pushdown'"):format(build, build))
+  for name in names:gmatch 'NEEDED *(%S+)' do files.write(top .. '/planted/' .. name, 'not a library') end
+  assert(names:find 'NEEDED *libtorch', names)
+  test.equal(run(("cd planted && '%s/pushdown' -e 'print(pd.version)'"):format(build)), pd.version .. '\n')
+end)
+
 os.execute('rm -rf ' .. top)
 test.finish()

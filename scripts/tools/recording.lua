@@ -19,14 +19,20 @@ local function lines_of(source)
   return lines
 end
 
--- Returns a name of the code that does not depend on the prose.
-local function name_of(source)
-  local code = {}
-  for _, line in ipairs(lines_of(source)) do
-    if not line.prose and line.text:find '%S' then code[#code + 1] = line.text end
+-- Returns the lines of code and their numbers in the chapter. Recorded output refers to a line by its place in these
+-- lists ('name.lua:code 7'), so that neither the references nor the name of the code depend on the prose.
+local function code_of(source)
+  local code, numbers = {}, {}
+  for number, line in ipairs(lines_of(source)) do
+    if not line.prose and line.text:find '%S' then
+      code[#code + 1] = line.text
+      numbers[#numbers + 1] = number
+    end
   end
-  return sha256.base64(table.concat(code, '\n'))
+  return code, numbers
 end
+
+local function name_of(source) return sha256.base64(table.concat(code_of(source), '\n')) end
 
 -- Returns the chapter with an added line before the code of each block that prints the block's number.
 local function marked(source)
@@ -65,7 +71,11 @@ function M.record(path, arguments)
   os.execute('rm -rf ' .. files.quoted(top))
   if status ~= '0' then error('the chapter failed:\n' .. text .. log, 0) end
   for _, folder in ipairs { pd.root, top } do text = text:gsub(folder:gsub('%p', '%%%0') .. '/', '') end
-  text = text:gsub(mark, '== ')
+  local _, numbers = code_of(source)
+  local places = {}
+  for place, number in ipairs(numbers) do places[number] = place end
+  text = text:gsub(mark, '== '):gsub('(' .. path:match '[^/]*$':gsub('%p', '%%%0') .. ':)(%d+)',
+    function(name, number) return ('%scode %d'):format(name, places[tonumber(number)]) end)
   return ('code %s\n%s'):format(name_of(source), text)
 end
 
@@ -94,6 +104,8 @@ function M.read(text, source)
   if code ~= name_of(source) then
     error('the code of the chapter has changed since its output was recorded: run make_tutorial.lua --record NAME', 0)
   end
+  local _, numbers = code_of(source)
+  rest = rest:gsub('(%.lua:)code (%d+)', function(name, place) return name .. numbers[tonumber(place)] end)
   local printed, at = {}, 1
   while true do
     local _, to, block = rest:find('== (%d+)\n', at)

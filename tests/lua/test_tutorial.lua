@@ -88,6 +88,18 @@ test('the recorded output belongs to the chapters', function()
   end
 end)
 
+test('recorded output names the lines of a chapter whose prose has changed', function()
+  local recording = dofile(pd.root .. '/scripts/tools/recording.lua')
+  local path, source = top .. '/lines.lua', "-- # Lines\n--\n-- Prose.\nlocal here = 1\n"
+    .. "print(debug.getinfo(1, 'S').short_src:match '[^/]*$' .. ':' .. debug.getinfo(1, 'l').currentline, here)\n"
+  files.make_folder(top)
+  files.write(path, source)
+  local text = recording.record(path, {})
+  test.equal(recording.read(text, source)[1], 'lines.lua:5\t1\n')
+  test.equal(recording.read(text, '-- More prose.\n' .. source)[1], 'lines.lua:6\t1\n')
+  test.equal(recording.read(text, (source:gsub('%-%-\n', '')))[1], 'lines.lua:4\t1\n')
+end)
+
 -- A quick chapter prints what its page shows.
 test('chapters 2 and 3 print what was recorded', function()
   local recording = dofile(pd.root .. '/scripts/tools/recording.lua')

@@ -83,8 +83,9 @@ end
 -- ## The results
 --
 -- `run:lines` and `run:table` print the results and save them. The folder now contains
--- `experiment.json` with every option, `curves.svg`, `results.txt`, `.md` and `.csv`, and a folder
--- for each training.
+-- `experiment.json` with every option, `curves.svg`, `results.txt`, `.md`, `.csv` and `.tex`, and a
+-- folder for each training. `index.html` shows pictures and tables on one page. If `rsvg-convert`
+-- is installed, there are also `curves.pdf` and `curves.png`.
 --
 -- ![The cross-entropy difference of each stack, one run each](pictures/04_curves.svg)
 run:lines('curves', plot.learning_curves(histories, grammar:name()))

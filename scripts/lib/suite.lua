@@ -17,9 +17,8 @@ local statistics = require 'pushdown.statistics'
 
 local M = {}
 
--- suite.options{ tasks =, models =, restarts =, folder =, published =, searched = list of options whose defaults are
--- intervals or lists } -> the options that suite.train reads. published: the CSV file that `--published paper` names,
--- which is then the default.
+-- suite.options{ tasks =, models =, restarts =, folder =, searched = list of options whose defaults are intervals or
+-- lists } -> the options that suite.train reads.
 function M.options(given)
   local options = {
     { 'tasks', given.tasks, 'tasks', choices = given.choices or given.tasks },
@@ -27,7 +26,7 @@ function M.options(given)
     { 'samples', 10, 'settings of a model on a task that are tried', minimum = 1 },
     { 'search_seed', 1, 'decides what is tried', minimum = 0 },
     { 'restarts', given.restarts, 'repeats of every setting', minimum = 1 },
-    { 'published', given.published and 'paper' or 'none', 'shown beside ours: a CSV file with the columns task, model, '
+    { 'published', 'paper', 'shown beside ours: a CSV file with the columns task, model, '
       .. 'score (in percent) and source; paper: the file next to the script; none' },
   }
   for _, option in ipairs(given.searched) do options[#options + 1] = option end
@@ -53,10 +52,10 @@ end
 
 -- ---- Published numbers ----
 
--- suite.published(path, tasks, shown) -> {models = names in their order, scores = {[model] = {[task]}}, sources =
--- list}, all empty of an empty path or 'none'. tasks: those that may be in the file; shown: those of the result, none
--- for all.
-function M.published(path, tasks, shown)
+-- suite.published(path, tasks, shown, name_of) -> {models = names in their order, scores = {[model] = {[task]}},
+-- sources = list}, all empty of an empty path or 'none'. tasks: those that may be in the file; shown: those of the
+-- result, none for all; name_of(name): the task that has this name, too, if tasks have several.
+function M.published(path, tasks, shown, name_of)
   local out = { models = {}, scores = {}, sources = {} }
   if path == '' or path == 'none' then return out end
   local names, rows = csv.read(path)
@@ -66,21 +65,23 @@ function M.published(path, tasks, shown)
     if not columns[name] then error(("[suite.published] '%s' has no column %s"):format(path, name), 0) end
   end
   for _, task in ipairs(tasks) do known[task] = true end
-  for _, task in ipairs(shown or tasks) do known[task], wanted[task] = true, true end
+  name_of = name_of or function(name) return name end
+  for _, task in ipairs(shown or tasks) do known[name_of(task)], wanted[name_of(task)] = true, task end
   for i, row in ipairs(rows) do
     local place, score = ("'%s', row %d: "):format(path, i), tonumber(row.score)
     local function check(good, ...)
       if not good then error('[suite.published] ' .. place .. (...):format(select(2, ...)), 0) end
     end
-    check(known[row.task], "unknown task '%s'; there are %s", row.task, table.concat(tasks, ', '))
+    local task = name_of(row.task)
+    check(known[task], "unknown task '%s'; there are %s", row.task, table.concat(tasks, ', '))
     check(score and score >= 0 and score <= 100, "score must be a number from 0 to 100, got '%s'", tostring(row.score))
     check((row.source or '') ~= '' and row.model ~= '', 'expected a model and a source')
-    local key = row.model .. '\0' .. row.task
+    local key = row.model .. '\0' .. task
     check(not seen[key], "a second score of %s on %s", row.model, row.task)
     seen[key] = true
-    if wanted[row.task] then
+    if wanted[task] then
       if not out.scores[row.model] then out.scores[row.model], out.models[#out.models + 1] = {}, row.model end
-      out.scores[row.model][row.task] = score
+      out.scores[row.model][wanted[task]] = score
       if not sources[row.source] then sources[row.source], out.sources[#out.sources + 1] = true, row.source end
     end
   end
@@ -134,20 +135,17 @@ local function better(a, b, choose)
   return a.point < b.point
 end
 
--- suite.train{ name =, script =, options =, settings =, searched =, choose =, published =, known = } -> { settings =,
--- rows =, chosen = {[task] = {[model] = setting}}, published = }. Trains what is not trained yet. published: the file
--- of `--published paper`; known: the tasks that may be in it. searched: list of { name = option of a run,
--- interval = the option with its bounds, kind = distribution of pushdown.grid }; choose: the numbers of a result that
--- choose, the first one that differs; names that end in _loss or _perplexity are to be low, others high. A setting:
--- { task =, model =, point =, runs = the finished ones, means = {[key of choose, or score]}, deviation = and best = of
--- the score }.
+-- suite.train{ name =, script =, options =, settings =, searched =, choose =, published =, known =, name_of = } ->
+-- { settings =, rows =, chosen = {[task] = {[model] = setting}}, published = }. Trains what is not trained yet.
+-- published: the file of `--published paper`; known, name_of: see suite.published. searched: list of { name = option of
+-- a run, interval = the option with its bounds, kind = distribution of pushdown.grid }; choose: the numbers of a result
+-- that choose, the first one that differs; names that end in _loss or _perplexity are to be low, others high. A
+-- setting: { task =, model =, point =, runs = the finished ones, means = {[key of choose, or score]}, deviation = and
+-- best = of the score }.
 function M.train(given)
   local options, grids = given.options, {}
-  local path = options.published
-  if path == 'paper' then
-    path = given.published or error('--published paper: there is no such file of this paper', 0)
-  end
-  local published = M.published(path, given.known or options.tasks, options.tasks)
+  local path = options.published == 'paper' and given.published or options.published
+  local published = M.published(path, given.known, options.tasks, given.name_of)
   local points = points_of(options, given.searched)
   local settings = {}
   for _, option in ipairs(given.settings) do

@@ -23,7 +23,7 @@ local options, run = experiment.start {
   name = 'chomsky/scores',
   doc = 'Accuracies on long strings of models on the tasks of Delétang et al. (2023).',
   options = protocol.with_options(suite.options { tasks = protocol.tasks, models = protocol.model_names, restarts = 10,
-    folder = 'runs/chomsky/grid', published = here .. 'published.csv', searched = {
+    folder = 'runs/chomsky/grid', searched = {
       { 'learning_rates', { 1e-4, 3e-4, 5e-4 }, 'all are tried; of two numbers, the interval of a logarithmic search' },
       { 'batches', { 128, 128 }, 'lowest and highest number of pairs in one update, logarithmic' } } }),
   quick = quick, smoke = smoke,

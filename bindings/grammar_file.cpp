@@ -61,7 +61,7 @@ Json run_file(lua_State* L, DefinitionKind kind, const fs::path& path, const Jso
   }
   lua_getglobal(L, "require");
   lua_pushliteral(L, "pushdown.grammar");
-  lua_call(L, 1, 1);
+  call_lua(L, 1, 1);
   lua_getfield(L, -1, "collect");
   lua_remove(L, -2);
   Value<std::string>::push(L, text);
@@ -70,7 +70,7 @@ Json run_file(lua_State* L, DefinitionKind kind, const fs::path& path, const Jso
   lua_pushcfunction(L, &thunk<&resolve>);
   lua_pushcfunction(L, &run_limited);
   lua_pushcfunction(L, &count_steps);
-  lua_call(L, 6, 2);
+  call_lua(L, 6, 2);
   if (lua_isnil(L, -2)) {
     const auto message = Value<std::string>::get(L, lua_gettop(L));
     lua_pop(L, 2);

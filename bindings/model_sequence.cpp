@@ -131,7 +131,7 @@ ParameterList renamed_by_function(lua_State* L, int function, const ParameterLis
     lua_pushvalue(L, function);
     lua_pushlstring(L, name.data(), name.size());
     Value<Tensor>::push(L, tensor);
-    lua_call(L, 2, 2);
+    call_lua(L, 2, 2);
     if (lua_istable(L, -2)) {
       for (const auto& entry : Value<std::map<std::string, Tensor>>::get(L, lua_gettop(L) - 1))
         result.push_back(entry);

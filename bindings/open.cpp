@@ -58,7 +58,7 @@ int library_field(lua_State* L) {
     if (name.find_first_of("./") == name.npos && fs::exists(folder / (name + ".lua"), ignored)) {
       lua_getglobal(L, "require");
       lua_pushstring(L, ("pushdown." + name).c_str());
-      lua_call(L, 1, 1);
+      call_lua(L, 1, 1);
       lua_pushvalue(L, 2);
       lua_pushvalue(L, -2);
       lua_rawset(L, 1);

@@ -30,7 +30,7 @@ Results draw(lua_State* L, const char* kind, const char* field, const Any& objec
              const std::optional<std::string>& path) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "pushdown.plot");
-  lua_call(L, 1, 1);
+  call_lua(L, 1, 1);
   lua_getfield(L, -1, kind);
   lua_createtable(L, 0, 2);
   lua_pushvalue(L, object.index);
@@ -39,7 +39,7 @@ Results draw(lua_State* L, const char* kind, const char* field, const Any& objec
     Value<std::string>::push(L, *path);
     lua_setfield(L, -2, "path");
   }
-  lua_call(L, 1, 1);
+  call_lua(L, 1, 1);
   return {1};
 }
 

@@ -15,10 +15,10 @@ std::optional<std::string> call_library(lua_State* L, const char* module, const 
   luaL_checkstack(L, 8, "calling the library");
   lua_getglobal(L, "require");
   lua_pushstring(L, module);
-  bool done = lua_pcall(L, 1, 1, 0) == 0;
+  bool done = try_lua(L, 1, 1);
   if (done) {
     lua_getfield(L, -1, function);
-    done = lua_pcall(L, push_arguments(), 0, 0) == 0;
+    done = try_lua(L, push_arguments(), 0);
   }
   const char* message = done ? nullptr : lua_tostring(L, -1);
   const std::string reason = message != nullptr ? message : "an error";

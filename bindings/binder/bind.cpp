@@ -147,6 +147,7 @@ int guarded(lua_State* L, int (*body)(lua_State*)) {
   refill_memory_reserve();
   try {
     const StopScope scope(interrupt_flag());
+    const FlushDenormals flush;
     return body(L);
   } catch (const WrongType& error) {
     push_error(L, error);

@@ -149,7 +149,7 @@ void ScriptCall::run(int results) {
     ~Running() { running_state = outer; }
   } const running{std::exchange(running_state, L_)};
   ++script_calls();
-  if (lua_pcall(L_, lua_gettop(L_) - 1, results, 0) == 0) return;
+  if (try_lua(L_, lua_gettop(L_) - 1, results)) return;
   if (lua_type(L_, -1) != LUA_TSTRING)
     throw ScriptError("an error that is not a text", std::make_shared<KeptValue>(L_, -1));
   throw ScriptError(

@@ -11,7 +11,20 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/flush_denormals.h"
+
 namespace pushdown {
+
+// The only ways in which bound functions call Lua code: lua_call and lua_pcall, with the
+// floating-point setting of the script.
+inline void call_lua(lua_State* L, int arguments, int results) {
+  const HostFloats host;
+  lua_call(L, arguments, results);
+}
+inline bool try_lua(lua_State* L, int arguments, int results) {
+  const HostFloats host;
+  return lua_pcall(L, arguments, results, 0) == 0;
+}
 
 struct ScriptHost;  // one for each Lua state
 

@@ -73,7 +73,7 @@ std::string joined(const Rest& rest) {
   for (int i = rest.first; i < rest.first + rest.count; ++i) {
     lua_getglobal(rest.state, "tostring");
     lua_pushvalue(rest.state, i);
-    lua_call(rest.state, 1, 1);
+    call_lua(rest.state, 1, 1);
     std::size_t size = 0;
     const char* part = lua_tolstring(rest.state, -1, &size);
     if (i > rest.first) text += ' ';

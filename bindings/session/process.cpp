@@ -72,14 +72,14 @@ void wait_for(lua_State* L, ProcessPool& pool, double seconds) {
 // After Ctrl-C no more Lua code runs, so this function stops the children.
 Results supervise(lua_State* L, ProcessPool& pool, Any action) {
   lua_pushvalue(L, action.index);
-  const int status = lua_pcall(L, 0, 0, 0);
+  const bool done = try_lua(L, 0, 0);
   const auto count = pool.running();
   if (count > 0) {
     log_message("info", fmt::format("stopping {} process{} (Ctrl-C again: at once)", count,
                                     count == 1 ? "" : "es"));
     pool.stop(kGrace);
   }
-  if (status != 0) lua_error(L);
+  if (!done) lua_error(L);
   return {0};
 }
 

@@ -155,7 +155,7 @@ Results no_grad(lua_State* L, Any function, Rest rest) {
   if (lua_type(L, function.index) != LUA_TFUNCTION)
     throw WrongType(L, function.index, "a function");
   at::NoGradGuard guard;
-  lua_call(L, rest.count, LUA_MULTRET);
+  call_lua(L, rest.count, LUA_MULTRET);
   return {lua_gettop(L) - function.index + 1};
 }
 

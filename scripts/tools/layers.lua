@@ -27,6 +27,13 @@ M.below = {
 -- Files that may include LibTorch's own headers, besides those in the folder tensor.
 M.torch_headers = { ['src/model/cuda_runner.cpp'] = true }
 
+-- Files of the bindings that may call Lua by lua_call and lua_pcall: no bound function runs around these calls.
+M.lua_callers = {
+  ['bindings/binder/script_call.h'] = true,
+  ['bindings/binder/bind.cpp'] = true,
+  ['bindings/session/sandbox.cpp'] = true,
+}
+
 local function visible(layer, seen)
   seen = seen or {}
   if not seen[layer] then
@@ -106,6 +113,10 @@ function M.violations(sources)
     if layer and (code:find('std::cout') or code:find('std::cerr') or code:find('spdlog')
       or code:find('%f[%w_]f?printf%s*%(') or code:find('fmt::print')) then
       report('the core must not print')
+    end
+    local bound = binding and not path:match('^bindings/shell/') and not path:match('^bindings/notebook/')
+    if bound and not M.lua_callers[path] and code:find('%f[%w_]lua_p?call%s*%(') then
+      report('bound functions call Lua by call_lua or try_lua, which restore the floating-point setting')
     end
     local kernel = path:match('%.isa%.cpp$') or path:match('%.cuh?$')
     if kernel and reaches_torch(path, sources, {}) then report('kernels must not include LibTorch') end

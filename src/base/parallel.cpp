@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/flush_denormals.h"
 #include "base/stopping.h"
 
 namespace pushdown {
@@ -72,6 +73,7 @@ class Pool {
 
  private:
   void serve() {
+    const FlushDenormals flush;
     inside = true;
     std::uint64_t seen = 0;
     for (;;) {

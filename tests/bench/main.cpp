@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/flush_denormals.h"
 #include "base/memory.h"
 #include "bench.h"
 #include "tensor/blas.h"
@@ -63,6 +64,7 @@ double peak_megabytes() { return std::max(0.0, memory_field("VmHWM") - peak_at_s
 
 int main(int count, char** arguments) {
   pushdown::keep_freed_memory();  // as the programs do
+  const pushdown::FlushDenormals flush;
   at::set_num_threads(1);
   pushdown::limit_blas_to_one_thread();
   const std::vector<std::string> wanted(arguments + 1, arguments + count);

@@ -41,6 +41,8 @@ test('each kind of violation is caught', function()
     'grammar must not include tensor, got tensor/torch.h')
   caught('src/other/a.cpp', '', "the folder 'other' is not a layer; add it to scripts/tools/layers.lua and "
     .. 'docs/architecture.md')
+  caught('bindings/a.cpp', 'void f(lua_State* L) { lua_call(L, 0, 0); }',
+    'bound functions call Lua by call_lua or try_lua, which restore the floating-point setting')
   -- Through two headers.
   caught('src/kernel/a.isa.cpp', '#include "kernel/b.h"', 'kernels must not include LibTorch', {
     ['src/kernel/b.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })

@@ -35,8 +35,12 @@ local function copy_name(input)
   return ('inputs/%s-%s'):format(input.sha256:sub(1, 12), name)
 end
 
+-- Whether the folder of the copies is a link, through which other files could be written or removed.
+local function is_linked(folder) return pd.file.kind(folder .. '/inputs') == 'link' end
+
 -- Returns the inputs that the program has read and saves their texts in the folder.
 local function keep_inputs(folder)
+  if is_linked(folder) then error(("[provenance] '%s/inputs' is a link: expected a folder"):format(folder), 0) end
   local list = json.list {}
   for _, input in ipairs(pd.file.inputs()) do
     local copy = input.text and copy_name(input)
@@ -65,11 +69,40 @@ local function write(folder, provenance)
   pd.file.write(path_of(folder), json.encode(json.ordered(provenance, { 'run', 'starts' }), true) .. '\n')
 end
 
--- provenance.read(folder) -> {run =, starts = {...}}, or nil if there is no readable provenance.json.
+local function is_text(value) return type(value) == 'string' end
+local function is_text_or_absent(value) return value == nil or value == json.null or type(value) == 'string' end
+
+-- Whether each item of a list is a table whose fields satisfy these tests.
+local function all_have(list, fields)
+  if type(list) ~= 'table' then return false end
+  for _, item in ipairs(list) do
+    for name, sound in pairs(fields) do
+      if type(item) ~= 'table' or not sound(item[name]) then return false end
+    end
+  end
+  return true
+end
+
+local fields_of_an_input = { role = is_text, path = is_text, sha256 = is_text_or_absent, copy = is_text_or_absent }
+local fields_of_a_start = {
+  working_directory = is_text, root = is_text_or_absent,
+  seed = function(seed) return seed == nil or type(seed) == 'number' and seed >= 0 and seed % 1 == 0 end,
+  command_line = function(words)
+    for _, word in ipairs(type(words) == 'table' and words or {}) do
+      if not is_text(word) then return false end
+    end
+    return type(words) == 'table'
+  end,
+  inputs = function(inputs) return inputs == nil or all_have(inputs, fields_of_an_input) end,
+}
+
+-- provenance.read(folder) -> {run =, starts = {...}}, or nil if there is no readable provenance.json. The folder may
+-- come from somebody else, so the types of the fields are checked.
 function M.read(folder)
   if not files.exists(path_of(folder)) then return nil end
   local ok, provenance = pcall(function() return json.decode(files.read(path_of(folder))) end)
-  local sound = ok and type(provenance) == 'table' and type(provenance.starts) == 'table' and #provenance.starts > 0
+  local sound = ok and type(provenance) == 'table' and all_have(provenance.starts, fields_of_a_start)
+    and #provenance.starts > 0
   return sound and provenance or nil
 end
 
@@ -78,7 +111,7 @@ function M.remove(folder)
   for _, start in ipairs((M.read(folder) or { starts = {} }).starts) do
     for _, input in ipairs(type(start.inputs) == 'table' and start.inputs or {}) do
       local copy = type(input.copy) == 'string' and input.copy:match '^inputs/[%w._-]+$'
-      if copy then os.remove(folder .. '/' .. copy) end
+      if copy and not is_linked(folder) then os.remove(folder .. '/' .. copy) end
     end
   end
   os.remove(path_of(folder))
@@ -121,7 +154,10 @@ function M.finish(folder) change(folder, function(start) start.finished = os.dat
 local hashes = {}  -- of files, by path
 
 local function hash_of(path)
-  if hashes[path] == nil then hashes[path] = files.exists(path) and pd.file.sha256(path) or false end
+  if hashes[path] == nil then
+    local read, digest = pcall(pd.file.sha256, path)
+    hashes[path] = read and digest
+  end
   return hashes[path]
 end
 

@@ -208,7 +208,7 @@ end
 end)
 
 test('a run is reproduced from its inputs as they were', function()
-  local output, status = run 'runs reproduce runs/one'
+  local output, status = run 'runs reproduce --yes runs/one'
   assert(status == 0, output)
   has(output, 'The numbers are the same', 'runs/one-again-1')
   -- The session drew the seed, so the same numbers cannot be a coincidence.
@@ -220,7 +220,7 @@ test('a run is reproduced from its inputs as they were', function()
   files.write(folder .. '/sizes.lua', 'return 30\n')
   files.write(folder .. '/nested.lua', (grammar:gsub('0.4', '0.3'):gsub('0.6', '0.7')))
   files.write(folder .. '/small.lua', (script:gsub("'hidden', 4", "'hidden', 3")))
-  output, status = run 'runs reproduce runs/one --folder runs/again'
+  output, status = run 'runs reproduce runs/one --folder runs/again --yes'
   assert(status == 0, output)
   has(output, 'small.lua, which has changed', 'sizes.lua, which has changed', 'nested.lua, which has changed',
     'The numbers are the same')
@@ -229,18 +229,73 @@ test('a run is reproduced from its inputs as they were', function()
   local result = decoded 'runs/one/result.json'
   result.cross_entropy = result.cross_entropy + 1e-12
   files.write(folder .. '/runs/one/result.json', json.encode(result))
-  output, status = run 'runs reproduce runs/one'
+  output, status = run 'runs reproduce --yes runs/one'
   test.equal(status, 1)
   has(output, 'result.json, result.cross_entropy: was', ' differ')
   os.remove(folder .. '/nested.lua')
   files.write(folder .. '/runs/one/provenance.json', (files.read(folder .. '/runs/one/provenance.json')
     :gsub('"copy": "inputs/[^"]*nested.lua"', '"copy": null')))
-  output, status = run 'runs reproduce runs/one'
+  output, status = run 'runs reproduce --yes runs/one'
   test.equal(status, 1)
   has(output, 'nested.lua is gone, and the run folder has no copy')
   files.write(folder .. '/nested.lua', grammar)
   has(run 'runs reproduce runs/nothing', "there is no run folder 'runs/nothing'")
   has(run 'runs reproduce', 'which run?')
+end)
+
+test('a command of a run folder needs a confirmation', function()
+  files.write(folder .. '/stranger.lua', script:gsub('run:finish', "io.open('ran', 'w'):close() run:finish"))
+  assert(select(2, run 'stranger.lua --run-folder runs/stranger') == 0)
+  os.remove(folder .. '/ran')
+  local output, status = run 'runs reproduce runs/stranger'
+  test.equal(status, 2)
+  has(output, 'The run is repeated with its own command, in ' .. folder, 'stranger.lua --run-folder', 'give --yes')
+  local function answered(answer)
+    local line = ('PUSHDOWN_REGISTRY= %s --threads 1 runs reproduce runs/stranger'):format(quoted(shell))
+    return test.command(("cd %s && printf '%s\\n' | script -qec %s /dev/null"):format(quoted(folder), answer,
+      quoted(line)))
+  end
+  has(answered '', 'Run it? [y/N]', 'Nothing was run.')
+  assert(not files.exists(folder .. '/ran') and not files.exists(folder .. '/runs/stranger-again-1'))
+  has(answered 'y', 'The numbers are the same')
+  assert(files.exists(folder .. '/ran'))
+end)
+
+test('a run folder cannot write outside of the copies', function()
+  local path = folder .. '/runs/stranger/provenance.json'
+  local kept = files.read(path)
+  local elsewhere = os.tmpname()
+  os.remove(elsewhere)
+  local function refused(message, change)
+    local record = json.decode(kept)
+    local start = record.starts[1]
+    change(start, start.inputs[1])
+    files.write(path, json.encode(record))
+    local output, status = run 'runs reproduce --yes runs/stranger'
+    assert(status ~= 0, output)
+    has(output, message)
+    assert(not files.exists(elsewhere) and not files.exists(folder .. '/runs/stranger-again-2'), output)
+  end
+  local function gone(input, name) input.path, input.sha256 = name, ('0'):rep(64) end
+  refused('is not absolute, or leaves the folder', function(_, input) gone(input, '/../../../..' .. elsewhere) end)
+  refused('is not absolute, or leaves the folder', function(_, input) gone(input, folder .. '/./x') end)
+  refused('is not absolute, or leaves the folder', function(_, input) gone(input, '/..') end)
+  refused('is not absolute, or leaves the folder', function(_, input) gone(input, '../x') end)
+  refused("is not in the folder 'inputs'", function(_, input)
+    gone(input, elsewhere)
+    input.copy = 'inputs/../provenance.json'
+  end)
+  refused('its SHA-256 differs', function(_, input) gone(input, elsewhere) end)
+  refused('has no provenance.json that can be read', function(start) start.command_line = { 'a', {} } end)
+  refused('has no provenance.json that can be read', function(start) start.inputs = { 5 } end)
+  -- A copy behind a link is not read.
+  files.write(path, kept)
+  local copies = folder .. '/runs/stranger/inputs'
+  os.execute(('mv %s %s.moved && ln -s %s.moved %s'):format(quoted(copies), quoted(copies), quoted(copies),
+    quoted(copies)))
+  refused('and the run folder has no copy', function(_, input) input.sha256 = ('0'):rep(64) end)
+  local _, status = pcall(provenance.begin, folder .. '/runs/stranger', json.decode(kept).run)
+  has(status, "inputs' is a link")
 end)
 
 test('changed inputs of a continued run are reported', function()

@@ -207,6 +207,37 @@ test('all of a run', function()
   has(command('show', '2', '3', '--registry', file), 'Run 2: demo', 'Run 3: demo', "command\n")
 end)
 
+test('control characters of a registry are shown as numbers', function()
+  local path = folder .. '/controls.sqlite'
+  local registry = pd.registry.open(path)
+  for restart = 1, 2 do
+    local id = registry:begin { folder = folder .. '/a\27]0;title\7/b\27[1m/' .. restart, experiment = 'e\27[31m',
+      grid = 'g\27[2J', point = 'p\r\194\155A\nfalse line', restart = restart, seed = 1, git = 'x\27[31m',
+      options = { ['k\27[1m'] = 'v\27[5m', list = { 'a\27[31m' } }, command = { 'pushdown', '-e\27[31m' } }
+    registry:finish(id, { status = 'failed', message = 'm\27[31m\nline 2', result = { ['r\27'] = restart } })
+    registry:update(id, { note = 'n\27[31m\nline 2', tags = { 't\194\155' } })
+  end
+  local function seen(...)
+    local output, errors = answer(...)
+    for _, text in ipairs { output, errors } do
+      assert(not text:find '[%z\1-\8\11-\31\127]' and not text:find '\194[\128-\159]', ('%q'):format(text))
+    end
+    return output .. errors
+  end
+  for _, words in ipairs { { 'list' }, { 'list', '--columns', 'folder,options.list,git' }, { 'note', '1' }, { 'tag' },
+    { 'compare', '1', '2' }, { 'compare', '--grid', 'g*' }, { 'plot', '1' }, { 'rm', '1', '--dry-run' },
+    { 'rm', '--status', 'failed', '--folders', '--dry-run' } } do
+    words[#words + 1] = '--registry=' .. path
+    seen(unpack(words))
+  end
+  has(seen('show', '1', '--registry', path), 'Run 1: g\\027[2J, p\\013\\155A false line, restart 1\n',
+    '  git         x\\027[31m\n', "  pushdown '-e\\027[31m'\n", 'k\\027[1m = v\\027[5m', 'list = a\\027[31m',
+    'tags\n  t\\155\n', 'note\n  n\\027[31m\n  line 2\n', 'message\n  m\\027[31m\n  line 2\n')
+  -- Files for other programs have the texts as they are.
+  has(command('list', '--csv', '--registry', path), 'g\27[2J', 'v\27[5m')
+  has(command('show', '1', '--json', '--registry', path), 'g\\u001b[2J')
+end)
+
 test('notes and tags', function()
   local function ids(...)
     local numbers = {}

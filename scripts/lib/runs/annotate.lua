@@ -22,7 +22,7 @@ function M.note(options, path)
     runs.open(path, { must_exist = true }):update(row.id, { note = runs.clean_text(text) })
     print(('note of run %d set'):format(row.id))
   elseif row.note then
-    print(layout.text(row.note))
+    print(row.note)
   end
 end
 

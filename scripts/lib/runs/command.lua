@@ -59,6 +59,7 @@ local commands = {
   reproduce = declare('reproduce RUN', 'Repeats a run, given by its number or folder, in a new folder with its '
     .. 'original inputs,\nand compares all numbers. Exits with status 1 if they differ.', {
       { 'folder', nil, 'the new folder (RUN-again-1)', type = 'text' },
+      { 'yes', false, "do not ask before the run's own command is started" },
     }),
   note = declare('note ID [TEXT]', 'Sets the note of a run. Without a text, prints it.', {
     { 'remove', false, 'remove the note' },

@@ -5,6 +5,7 @@ local paired = require 'pushdown.runs.paired'
 local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
+local visible = require 'pushdown.visible'
 
 -- Compares runs side by side: first the options that differ, then the results.
 local function compare_runs(rows, options, width)
@@ -47,7 +48,7 @@ local function compare_runs(rows, options, width)
     -- A result that only repeats an option adds nothing.
     if not seen[name] then lines[#lines + 1] = line end
   end
-  if options.latex then return io.write(layout.latex(header, lines)) end
+  if options.latex then return visible.data(layout.latex(header, lines)) end
   layout.table(header, lines, width, true)
   if #same > 0 then
     print '\nThe same in all:'
@@ -83,9 +84,9 @@ local function compare_grid(rows, options, width)
   if options.test then tests, base = paired.of(rows, points, metrics[1], options.test, options.against) end
   if options.json then
     local list = json.list(points)
-    return print(json.encode(tests and { points = list, tests = paired.json(tests) } or list, true))
+    return visible.data(json.encode(tests and { points = list, tests = paired.json(tests) } or list, true) .. '\n')
   end
-  if options.csv and tests then return io.write(paired.csv(tests)) end
+  if options.csv and tests then return visible.data(paired.csv(tests)) end
   local several, folders = false, false
   for _, point in ipairs(points) do
     several = several or point.grid ~= points[1].grid
@@ -117,13 +118,13 @@ local function compare_grid(rows, options, width)
       end
     end
   end
-  if options.csv then return io.write(report.table { columns = columns, rows = raw }:csv()) end
+  if options.csv then return visible.data(report.table { columns = columns, rows = raw }:csv()) end
   for k, name in ipairs(columns) do
     columns[k] = name:match('^deviation ') and 'deviation' or name:match('^interval ') and '± 95 %'
       or name:match('^best ') and 'best single run'
       or name:gsub('_', ' ')
   end
-  if options.latex then return io.write(layout.latex(columns, cells)) end
+  if options.latex then return visible.data(layout.latex(columns, cells)) end
   layout.table(columns, cells, width)
   layout.wrapped(('Ordered by the mean of %s over the finished restarts; %s; the best single run is one run, not a '
     .. 'mean.'):format(metrics[1]:gsub('_', ' '), options.spread == 'interval'
@@ -144,8 +145,8 @@ return function(options, path, width)
   end
   if #ids > 0 then
     local rows = selection.numbered(ids, path)
-    if options.json then return io.write(layout.json(rows)) end
-    if options.csv then return io.write(layout.csv(rows)) end
+    if options.json then return visible.data(layout.json(rows)) end
+    if options.csv then return visible.data(layout.csv(rows)) end
     return compare_runs(rows, options, width)
   end
   if not options.grid then selection.fail('which runs? pushdown runs compare ID ID..., or --grid NAME') end

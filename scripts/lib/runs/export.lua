@@ -7,13 +7,14 @@ local mirror = require 'pushdown.mirror'
 local pd = require 'pushdown'
 local report = require 'pushdown.report'
 local selection = require 'pushdown.runs.selection'
+local visible = require 'pushdown.visible'
 
 local identity = { 'id', 'experiment', 'grid', 'point', 'restart', 'seed', 'status' }
 local first_columns = { 'epoch', 'updates', 'stage', 'symbols' }
 
 -- The destination of the text: write(text) and finish().
 local function sink(path)
-  if not path then return function(text) io.write(text) end, function() end end
+  if not path then return visible.data, function() end end
   local out = pd.file.writer(path)
   return function(text) out:write(text) end, function() out:commit() end
 end

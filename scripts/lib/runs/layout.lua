@@ -3,6 +3,7 @@ local json = require 'pushdown.json'
 local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
 local shorten = require 'pushdown.runs.shorten'
+local visible = require 'pushdown.visible'
 local wrapped = require 'pushdown.wrapped'
 
 local M = {}
@@ -19,13 +20,10 @@ function M.value(value)
     return table.concat(items, ',')
   end
   if type(value) ~= 'number' or value == math.floor(value) then
-    return type(value) == 'number' and ('%.0f'):format(value) or (tostring(value):gsub('%c', ' '))
+    return type(value) == 'number' and ('%.0f'):format(value) or (visible(tostring(value)):gsub('[\n\t]', ' '))
   end
   return ('%.5g'):format(value)
 end
-
--- Text of several lines for a terminal, without its control characters.
-function M.text(text) return (text:gsub('[%z\1-\9\11-\31\127]', ' ')) end
 
 -- The texts of values side by side, by text_of. Numbers that differ get enough digits to distinguish them, at most
 -- `most` (17).

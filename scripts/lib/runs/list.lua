@@ -3,6 +3,7 @@ local files = require 'pushdown.files'
 local layout = require 'pushdown.runs.layout'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
+local visible = require 'pushdown.visible'
 
 local M = {}
 
@@ -11,8 +12,8 @@ function M.list(options, path, width)
   filter.sort, filter.limit = options.sort, options.limit
   filter.descending = options.descending or not options.sort
   local rows = runs.find(filter, path)
-  if options.json then return io.write(layout.json(rows)) end
-  if options.csv then return io.write(layout.csv(rows)) end
+  if options.json then return visible.data(layout.json(rows)) end
+  if options.csv then return visible.data(layout.csv(rows)) end
   if #rows == 0 then return selection.say_nothing(path, options) end
   local wanted, chosen = options.columns, #options.columns > 0
   if not chosen then
@@ -36,7 +37,7 @@ function M.list(options, path, width)
       for i in ipairs(rows) do cells[i][#columns] = values[i] end
     end
   end
-  if options.latex then return io.write(layout.latex(columns, cells)) end
+  if options.latex then return visible.data(layout.latex(columns, cells)) end
   layout.table(columns, cells, width, false, not chosen and { 'note', 'tags', 'started' } or nil)
 end
 
@@ -44,13 +45,13 @@ local function sorted_pairs_text(values)
   local keys, lines = {}, {}
   for key in pairs(values) do keys[#keys + 1] = key end
   table.sort(keys)
-  for i, key in ipairs(keys) do lines[i] = ('  %s = %s'):format(key, layout.value(values[key])) end
+  for i, key in ipairs(keys) do lines[i] = ('  %s = %s'):format(layout.value(key), layout.value(values[key])) end
   return lines
 end
 
 local function show_one(row, width)
-  print(('Run %d: %s%s'):format(row.id, row.grid or row.experiment or row.folder,
-    row.point and (', %s, restart %s'):format(row.point, layout.value(row.restart)) or ''))
+  print(('Run %d: %s%s'):format(row.id, layout.value(row.grid or row.experiment or row.folder),
+    row.point and (', %s, restart %s'):format(layout.value(row.point), layout.value(row.restart)) or ''))
   local note = row.status == 'lost' and ' (its process ended without a record)' or ''
   print(('  %s%s, %d attempt%s'):format(row.status, note, row.attempts, row.attempts == 1 and '' or 's'))
   for _, key in ipairs { 'experiment', 'grid', 'seed', 'folder', 'created', 'started', 'finished', 'seconds',
@@ -69,9 +70,9 @@ local function show_one(row, width)
     end
   end
   if row.tags then print('tags\n  ' .. layout.value(row.tags)) end
-  if row.note then print('note\n  ' .. layout.text(row.note):gsub('\n', '\n  ')) end
+  if row.note then print('note\n  ' .. row.note:gsub('\n', '\n  ')) end
   if row.message then print('message\n  ' .. row.message:gsub('\n', '\n  ')) end
-  if files.exists(row.folder .. '/output.log') then print('log\n  ' .. row.folder .. '/output.log') end
+  if files.exists(row.folder .. '/output.log') then print('log\n  ' .. layout.value(row.folder) .. '/output.log') end
 end
 
 function M.show(options, path, width)
@@ -79,8 +80,8 @@ function M.show(options, path, width)
     selection.fail('which run? pushdown runs show ID; pushdown runs list shows the numbers')
   end
   local rows = selection.numbered(selection.ids(options.words), path)
-  if options.json then return io.write(layout.json(rows)) end
-  if options.csv then return io.write(layout.csv(rows)) end
+  if options.json then return visible.data(layout.json(rows)) end
+  if options.csv then return visible.data(layout.csv(rows)) end
   for i, row in ipairs(rows) do
     if i > 1 then print() end
     show_one(row, width)

@@ -4,6 +4,7 @@ local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
+local visible = require 'pushdown.visible'
 
 local batch = 100  -- runs whose folders are locked at once
 local listed = 10
@@ -37,8 +38,8 @@ end
 local function count_text(count, word) return ('%d %s%s'):format(count, word, count == 1 and '' or 's') end
 
 local function title(row)
-  return ('%d  %s%s  %s'):format(row.id, row.grid or row.experiment or '', row.point
-    and (' %s, restart %s'):format(row.point, tostring(row.restart)) or '', row.status)
+  return visible.line(('%d  %s%s  %s  %s'):format(row.id, row.grid or row.experiment or '', row.point
+    and (' %s, restart %s'):format(row.point, tostring(row.restart)) or '', row.status, row.folder))
 end
 
 -- A waiting run also belongs to the process that works on its grid.
@@ -73,7 +74,7 @@ local function remove_some(registry, rows, total)
       ids[#ids + 1] = row.id
     else
       local reason = fine and 'another process uses it' or tostring(lock)
-      io.stderr:write(('pushdown runs: run %d stays: %s\n'):format(row.id, reason))
+      io.stderr:write(visible(('pushdown runs: run %d stays: %s\n'):format(row.id, reason)))
       total.stayed = total.stayed + 1
     end
   end
@@ -84,7 +85,7 @@ local function remove_some(registry, rows, total)
       if ok then
         total.folders = total.folders + 1
       else
-        io.stderr:write(('pushdown runs: %s stays: %s\n'):format(one.row.folder, tostring(problem)))
+        io.stderr:write(visible(('pushdown runs: %s stays: %s\n'):format(one.row.folder, tostring(problem))))
         total.stayed = total.stayed + 1
       end
       one.lock:release()
@@ -118,7 +119,7 @@ return function(options, path)
     end
   end
   for i, row in ipairs(rows) do
-    if i <= listed or options.dry_run then print(title(row) .. '  ' .. row.folder) end
+    if i <= listed or options.dry_run then print(title(row)) end
   end
   if #rows > listed and not options.dry_run then print(('... and %d more'):format(#rows - listed)) end
   if #kept > 0 then

@@ -197,6 +197,11 @@ local function lines_of(path)
 end
 
 local function flare_part(folder, into)
+  for _, name in ipairs { 'main.tok', 'labels.txt' } do
+    if not files.exists(('%s/%s'):format(folder, name)) then
+      fail('flare', "'%s' is incomplete: expected main.tok and labels.txt in it, %s is missing", folder, name)
+    end
+  end
   local strings, given = lines_of(folder .. '/main.tok'), lines_of(folder .. '/labels.txt')
   if #strings ~= #given then
     fail('flare', "'%s': main.tok has %d lines and labels.txt %d, expected one label for each string", folder, #strings,
@@ -213,8 +218,8 @@ M.flare_parts = { validation_short = 'validation-short', validation_long = 'vali
 
 -- data.flare(folder) -> { train =, validation_short =, validation_long =, test =, test_short = }: reads a language of
 -- the FLaRe benchmark. main.tok has one string per line, labels.txt has 1 or 0, and datasets/ has the other parts
--- (Butoi et al. 2025). Missing parts are left out. All parts have the alphabet of the training set, extended by the
--- symbols that only occur in other parts.
+-- (Butoi et al. 2025). Parts without a folder are left out; a folder that lacks one of its files is an error. All parts
+-- have the alphabet of the training set, extended by the symbols that only occur in other parts.
 function M.flare(folder)
   local parts, symbols = {}, {}
   local function part(path)
@@ -228,7 +233,7 @@ function M.flare(folder)
   parts.train = part(folder)
   for name, there in pairs(M.flare_parts) do
     local path = ('%s/datasets/%s'):format(folder, there)
-    if files.exists(path .. '/main.tok') then parts[name] = part(path) end
+    if files.exists(path) then parts[name] = part(path) end
   end
   local known = {}
   for _, into in pairs(parts) do

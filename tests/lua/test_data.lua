@@ -106,6 +106,17 @@ test('the folders of FLaRe', function()
   write('flare/labels.txt', '1\n0\n2\n')
   test.fails("labels.txt:3: expected a label.*got '2'$", function() pd.data.flare(folder .. '/flare') end)
   test.fails('not a language of FLaRe', function() pd.data.flare(folder) end)
+  write('flare/labels.txt', '1\n0\n0\n')
+  for _, name in ipairs { 'datasets/test/main.tok', 'datasets/validation-short/labels.txt', 'labels.txt' } do
+    local text = files.read(folder .. '/flare/' .. name)
+    os.remove(folder .. '/flare/' .. name)
+    test.fails(("^%%[data.flare%%] '%s/flare/?%s' is incomplete: .*, %s is missing$"):format(folder:gsub('%p', '%%%0'),
+      (name:match '^(.-)/?[%w.]+$':gsub('%p', '%%%0')), name:match '[%w.]+$'), function()
+      pd.data.flare(folder .. '/flare')
+    end)
+    write('flare/' .. name, text)
+  end
+  test.equal(#pd.data.flare(folder .. '/flare').test:strings(), 2)
 end)
 
 test('the datasets can be used in training', function()

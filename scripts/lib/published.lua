@@ -50,6 +50,14 @@ local function absent_as_zeros(tensors, model, pattern)
   end
 end
 
+-- The options push and pop of a model of StackNN -> the layers of the program that compute the two strengths.
+local stacknn_layers = {
+  ['sigmoid expectation'] = { push = 'push', pop = 'pop' },
+  ['fixed expectation'] = { pop = 'pop' },
+  ['expectation fixed'] = { push = 'pop' },
+  ['expectation sigmoid'] = { push = 'pop', pop = 'push' },
+}
+
 M.tables = {
   ['nondeterministic-stack-rnn'] = {
     source = 'github.com/bdusell/nondeterministic-stack-rnn, 2020 to 2023: LSTM, superposition, stratification, NS, '
@@ -90,13 +98,34 @@ M.tables = {
     end,
   },
   StackNN = {
-    source = 'github.com/viking-sudo-rm/StackNN and industrial-stacknns, the control layer of Merrill et al. (2019)',
+    source = 'github.com/viking-sudo-rm/StackNN and industrial-stacknns, the control layer of Merrill et al. (2019), '
+      .. 'with push_ones and swap_push_pop as the options push and pop of the model say',
     names = {
       { '^_embedder%.token_embedder_tokens%.weight$', 'embedding.weight' },
       { '^_rnn_cell%.(%l+_[ih]h)$', 'controller.%1_l0' },
       { '^_control_layer%._(%l+)_map%.(%l+)$', 'stack.%1_%2' },
       { '^_classifier%.(%l+)$', 'output.%1' },
     },
+    -- push_ones fixes the strength of the push at 1, so its layer is unused. swap_push_pop then exchanges the two
+    -- strengths. Checkpoints do not contain these settings, and all have the layers of both strengths.
+    derive = function(tensors, model)
+      local stack = model:options().stack
+      local layers = stacknn_layers[('%s %s'):format(stack.push, stack.pop)]
+      if not layers then
+        error(("[published.parameters] StackNN has no stack with push = '%s' and pop = '%s': expected 'sigmoid' and "
+          .. "'expectation' (push_ones = False), 'fixed' and 'expectation' (push_ones = True), 'expectation' and "
+          .. "'fixed' (with swap_push_pop = True), or 'expectation' and 'sigmoid' (swap_push_pop = True alone)"):format(
+          tostring(stack.push), tostring(stack.pop)), 0)
+      end
+      for _, part in ipairs { 'weight', 'bias' } do
+        local given = {}
+        for _, name in ipairs { 'push', 'pop' } do
+          local key = ('stack.%s_%s'):format(name, part)
+          given[name], tensors[key] = tensors[key], nil
+        end
+        for name, layer in pairs(layers) do tensors[('stack.%s_%s'):format(name, part)] = given[layer] end
+      end
+    end,
   },
   marnns = {
     source = 'github.com/suzgunmirac/marnns (Suzgun et al. 2019): stack-augmented RNN and LSTM, Baby-NTM',

@@ -347,6 +347,73 @@ test('checkpoints of StackNN and marnns', function()
   end
 end)
 
+-- The hidden vectors of StackNN's network, computed from a checkpoint as the program does.
+local function stacknn_hiddens(p, push_ones, swap_push_pop)
+  local tensor = pd.tensor
+  local function affine(name, x) return p[name .. 'weight']:matmul(x) + p[name .. 'bias'] end
+  local function control(name, h) return affine(('_control_layer._%s_map.'):format(name), h) end
+  local function mean(name, h)
+    return (control(name, h):softmax() * tensor({ 0, 1, 2, 3 }, { dtype = 'float64' })):sum():item()
+  end
+  local h, c, reading = tensor.zeros(4, { dtype = 'float64' }), 0, tensor.zeros(2, { dtype = 'float64' })
+  local strengths, vectors, hiddens = {}, {}, {}
+  for t, word in ipairs(words) do
+    local x = tensor.cat { p['_embedder.token_embedder_tokens.weight'][word:byte() - 96], reading }
+    local gates = p['_rnn_cell.weight_ih']:matmul(x) + p['_rnn_cell.bias_ih'] + p['_rnn_cell.weight_hh']:matmul(h)
+      + p['_rnn_cell.bias_hh']
+    local function gate(k) return gates[{ { 4 * k - 3, 4 * k } }] end
+    c = gate(2):sigmoid() * c + gate(1):sigmoid() * gate(3):tanh()
+    h = gate(4):sigmoid() * c:tanh()
+    hiddens[t] = h
+    local push, pop = push_ones and 1 or control('push', h):sigmoid():item(), mean('pop', h)
+    if swap_push_pop then push, pop = pop, push end
+    for i = t - 1, 1, -1 do
+      local removed = math.min(strengths[i], pop)
+      strengths[i], pop = strengths[i] - removed, pop - removed
+    end
+    strengths[t], vectors[t] = push, control('vector', h):tanh()
+    local left = mean('read', h)
+    reading = tensor.zeros(2, { dtype = 'float64' })
+    for i = t, 1, -1 do
+      local read = math.min(strengths[i], left)
+      reading, left = reading + vectors[i] * read, left - read
+    end
+  end
+  return hiddens
+end
+
+test('the three classifiers of StackNN, and their exchange of push and pop', function()
+  local tensors = pd.tensor.load(stored .. 'stacknn.safetensors')
+  local function stack(push, pop)
+    return { kind = 'stratification', size = 2, push = push, pop = pop, read = 'expectation', max_strength = 3 }
+  end
+  for name, settings in pairs { ['sigmoid expectation'] = { false, false }, ['fixed expectation'] = { true, false },
+    ['expectation fixed'] = { true, true }, ['expectation sigmoid'] = { false, true } } do
+    local hiddens = stacknn_hiddens(tensors, settings[1], settings[2])
+    local m = model { embedding = 3, stack = stack(name:match '^(%l+) (%l+)$') }
+    pd.published.load(m, stored .. 'stacknn.safetensors', 'StackNN')
+    local rows = {}
+    for t, h in ipairs(hiddens) do
+      rows[t + 1] = (tensors['_classifier.weight']:matmul(h) + tensors['_classifier.bias']):to_table()
+    end
+    for t = 2, #words do test.near(m:logits(words):to_table()[t], rows[t], 1e-12) end
+    if name == 'sigmoid expectation' then test.near(rows[5], expected.stacknn[5], 1e-12) end
+    -- A classifier has one score.
+    local r = pd.model.recognizer { alphabet = { 'a', 'b', 'c' }, controller = { kind = 'lstm', hidden = 4 },
+      stack = stack(name:match '^(%l+) (%l+)$'), embedding = 3, end_symbol = false, dtype = 'float64', seed = 1 }
+    local own = pd.tensor.load(stored .. 'stacknn.safetensors')
+    for _, part in ipairs { 'weight', 'bias' } do
+      own['_classifier.' .. part] = own['_classifier.' .. part]:slice(1, 2, 2)
+    end
+    r:load_parameters(pd.published.parameters(r, own, 'StackNN'))
+    test.near(r:scores(words):to_table()[#words + 1], rows[#words + 1][2], 1e-12)
+  end
+  test.fails("StackNN has no stack with push = 'sigmoid' and pop = 'fixed'", function()
+    pd.published.load(model { embedding = 3, stack = stack('sigmoid', 'fixed') }, stored .. 'stacknn.safetensors',
+      'StackNN')
+  end)
+end)
+
 test('the NS-RNN of the published program, to 1e-12', function()
   local golden = json.decode(files.read(pd.root .. '/tests/golden/model_ns_Q2_S2.json'))
   local tensors = {}

@@ -19,6 +19,7 @@
 #include "bindings/train_evaluation.h"
 #include "bindings/train_trainer.h"
 #include "train/learning/learning.h"
+#include "train/problems/stages.h"
 #include "train/records/git_state.h"
 
 namespace pushdown {
@@ -71,10 +72,24 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, bool progres
 constexpr auto kMirrorMeaning =
     "'tensorboard:FOLDER' or 'wandb:FOLDER': also writes the metrics of the run there";
 
-struct TrainerOptions {
-  AnyModel model;
+struct StageOptions {
   AnyData train;
   std::optional<AnyData> valid, test;
+  Json rest;
+  using Self = StageOptions;
+  static OptionRows rows() {
+    return declare<Self>({{"train", &Self::train, "training set of the stage", required},
+                          {"valid", &Self::valid, "validation set of the stage"},
+                          {"test", &Self::test, "for a transducer: test pairs of the stage",
+                           TypeText{"Pairs"}}})
+        .raw(&Self::rest, stage_options());
+  }
+};
+
+struct TrainerOptions {
+  AnyModel model;
+  std::optional<AnyData> train, valid, test;
+  std::vector<StageOptions> stages;
   std::shared_ptr<Grammar> grammar;
   bool progress = true;
   std::optional<std::string> mirror;
@@ -83,10 +98,14 @@ struct TrainerOptions {
   static OptionRows rows() {
     return declare<Self>(
                {{"model", &Self::model, "model to train", required},
-                {"train", &Self::train, "training set, of the model's kind", required},
+                {"train", &Self::train,
+                 "training set, of the model's kind; required without stages"},
                 {"valid", &Self::valid, "validation set, which decides which epoch is the best"},
                 {"test", &Self::test, "for a transducer: pairs on which accuracy is measured",
                  TypeText{"Pairs"}},
+                {"stages", &Self::stages,
+                 "curriculum, in place of train and valid: list of stages, each with train, valid "
+                 "(or test), epochs, learning_rate, difference and accuracy"},
                 {"grammar", &Self::grammar, "grammar of the strings, used in measurements"},
                 {"progress", &Self::progress, "shows progress on stderr"},
                 {"mirror", &Self::mirror, kMirrorMeaning}})
@@ -100,19 +119,44 @@ void begin_mirror(lua_State* L, Training& training, const Path& folder, const st
   mirror_training(L, folder, "begins", target);
 }
 
-TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
+// The problem of the given data. The options of stages are added to `rest`.
+ProblemPtr problem_of(lua_State* L, const TrainerOptions& options, Json& rest) {
+  constexpr const char* kPlace = "train.trainer";
   const bool transducer = std::holds_alternative<TransducerPtr>(options.model);
-  check(!(transducer ? options.valid : options.test), "train.trainer",
-        "there is no option '{}' with this model", transducer ? "valid" : "test");
-  ProblemParts parts{model_of(options.model), data_of(options.train), std::nullopt, options.grammar,
-                     session_kinds(L).objectives};
-  if (const auto& second = transducer ? options.test : options.valid)
-    parts.second = data_of(*second);
-  ProblemPtr problem = make_problem("train.trainer", parts);
+  const auto made = [&](const AnyData& train, const auto& given) {
+    check(!(transducer ? given.valid : given.test), kPlace,
+          "there is no option '{}' with this model", transducer ? "valid" : "test");
+    ProblemParts parts{model_of(options.model), data_of(train), std::nullopt, options.grammar,
+                       session_kinds(L).objectives};
+    if (const auto& second = transducer ? given.test : given.valid) parts.second = data_of(*second);
+    return make_problem(kPlace, parts);
+  };
+  if (options.stages.empty()) {
+    check(options.train.has_value(), kPlace, "expected train, the training set, or stages");
+    return made(*options.train, options);
+  }
+  check(!options.train && !options.valid && !options.test, kPlace,
+        "stages have their own data: leave out train, valid and test beside them");
+  std::vector<ProblemPtr> stages;
+  std::int64_t epochs = 0;
+  bool limited = true;  // whether every stage has a number of epochs
+  for (const StageOptions& stage : options.stages) {
+    stages.push_back(made(stage.train, stage));
+    rest["stages"].push_back(stage.rest);
+    const Json own = stage.rest.value("epochs", Json());
+    limited = limited && own.is_number_integer();
+    if (limited) epochs += own.get<std::int64_t>();
+  }
+  if (limited && epochs > 0 && !rest.contains("epochs")) rest["epochs"] = epochs;
+  return staged(std::move(stages));
+}
+
+TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
+  Json rest = options.rest;
+  ProblemPtr problem = problem_of(L, options, rest);
   check(!options.mirror || options.rest.contains("run_folder"), "train.trainer",
         "mirror needs run_folder, which names the run");
   const std::string target = mirror_target(L, options.mirror);
-  Json rest = options.rest;
   if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
   // Calling git takes milliseconds, which are only worth it for a record.
   const Json about = rest.contains("run_folder") ? about_now(L) : Json::object();
@@ -198,7 +242,10 @@ void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, d
   const Trainer& trainer = *training.trainer;
   const char* level = training.progress ? "info" : "debug";
   std::vector<std::string> lines{name + epoch_line(metrics)};
-  if (trainer.learning_rate() != rate)
+  if (metrics.stage && *metrics.stage != trainer.stage())
+    lines.push_back(fmt::format("{}stage {} of {} begins, learning rate {:.3g}", name,
+                                trainer.stage(), trainer.stages(), trainer.learning_rate()));
+  else if (trainer.learning_rate() != rate)
     lines.push_back(
         fmt::format("{}the learning rate falls to {:.3g} after {} epochs without "
                     "improvement",
@@ -228,9 +275,12 @@ std::optional<EpochMetrics> epoch_with_progress(Training& training) {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_look && progress.done > 1) return;
     next_look = now + std::chrono::milliseconds(50);
-    line.show({fmt::format("{} {} of {}", progress.validating ? "validating epoch" : "epoch",
-                           progress.epoch, progress.epochs),
-               progress.done, progress.total, progress.validating ? "batches" : "updates",
+    std::string title =
+        fmt::format("{} {} of {}", progress.validating ? "validating epoch" : "epoch",
+                    progress.epoch, progress.epochs);
+    if (progress.stages > 1)
+      title += fmt::format(", stage {} of {}", progress.stage, progress.stages);
+    line.show({title, progress.done, progress.total, progress.validating ? "batches" : "updates",
                fmt::format("loss {:.4f}", progress.loss)});
   };
   // Removes the line when this call ends for any reason.

@@ -7,6 +7,7 @@
 #include "bindings/train_trainer.h"
 #include "train/learning/learning.h"
 #include "train/problems/problem_kinds.h"
+#include "train/problems/stages.h"
 
 namespace pushdown {
 namespace {
@@ -16,13 +17,19 @@ std::string describe_trainer(std::optional<std::string> given) {
   std::string text = fmt::format(
       "trainer: trains {} by gradient descent\n  model              {}, required: what is trained"
       "\n  train              {}, required: the strings to learn\n  {:<18} {}, optional: {}"
+      "\n  stages             list of tables, optional: a curriculum in place of train and {}, "
+      "each "
+      "stage with its own data and the options below"
       "\n  progress           boolean, default true: show progress on stderr"
       "\n  mirror             text, optional: a copy of the metrics for another program, "
       "tensorboard:FOLDER or wandb:FOLDER",
       kind.doc, kind.model_name, data_name(kind.data), kind.second, data_name(kind.data),
       kind.second == std::string("test") ? "accuracy is measured on them"
-                                         : "decides which epoch is best");
+                                         : "decides which epoch is best",
+      kind.second);
   for (const auto& spec : trainer_options(kind.options())) text += "\n  " + describe(spec);
+  text += "\na stage:";
+  for (const auto& spec : stage_options()) text += "\n  " + describe(spec);
   return text;
 }
 

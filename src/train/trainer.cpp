@@ -90,9 +90,10 @@ Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
   phases_ = problem_->phases(batch_size_);
   order_ = order_of(0);
   annealing_.emplace(options_["annealing"], options_["seed"].get<std::uint64_t>(),
-                     options_["epochs"].get<std::int64_t>() * updates_per_epoch());
+                     updates_of_all_phases());
   options_["annealing"] = annealing_->options();
   optimizer_ = make_optimizer(model_->parameters(), options_["optimizer"]);
+  if (running().learning_rate) optimizer_->set_learning_rate(*running().learning_rate);
   schedule_.emplace(options_);
   last_checkpoint_ = Clock::now();
   if (options_["run_folder"].is_string())
@@ -105,6 +106,16 @@ BatchOrder Trainer::order_of(std::int64_t phase) const {
   return BatchOrder(
       static_cast<std::int64_t>(phases_[static_cast<std::size_t>(phase)].batches.size()),
       Random(options_["seed"].get<std::uint64_t>(), stream), !problem_->in_order());
+}
+
+std::int64_t Trainer::updates_of_all_phases() const {
+  std::int64_t epochs = options_["epochs"], updates = 0;
+  for (const TrainingPhase& phase : phases_) {
+    const auto here = std::min(epochs, phase.epochs);
+    updates += here * updates_of(std::ssize(phase.batches));
+    epochs -= here;
+  }
+  return updates;
 }
 
 void Trainer::diverged(const std::string& what) const {
@@ -208,9 +219,10 @@ BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch, std::in
 }
 
 double Trainer::step_rate() const {
-  const auto annealed = std::count_if(
-      history_.begin(), history_.end(),
-      [&](const EpochMetrics& epoch) { return epoch.stage <= annealing_->last_stage(); });
+  const auto annealed =
+      std::count_if(history_.begin(), history_.end(), [&](const EpochMetrics& epoch) {
+        return epoch.stage.value_or(1) <= annealing_->last_stage();
+      });
   return optimizer_->learning_rate() *
          annealing_->factor({epochs_done() + 1, updates_ + 1, running().stage, annealed});
 }
@@ -289,7 +301,7 @@ void Trainer::tell_update(const UpdateMetrics& metrics) {
   if (callbacks.progress)
     callbacks.progress({false, epochs_done() + 1, options_["epochs"],
                         updates_per_epoch() - updates_left(), updates_per_epoch(), updates_,
-                        last_loss_, learning_rate(), epoch_seconds_});
+                        last_loss_, learning_rate(), epoch_seconds_, stage(), stages()});
 }
 
 std::optional<EpochMetrics> Trainer::run_epoch() {
@@ -333,7 +345,7 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   const double value = problem_->value(metrics);
   if (!std::isfinite(value)) diverged(fmt::format("the validation loss became {}", value));
   metrics.updates = updates_;
-  metrics.stage = running().stage;
+  if (stages() > 1 || metrics.train_accuracy) metrics.stage = running().stage;
   metrics.gradient_norm = epoch_norms_ / static_cast<double>(updates_per_epoch());
   metrics.learning_rate = learning_rate();
   metrics.seconds = epoch_seconds_ + seconds_since(start);
@@ -356,12 +368,17 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   epoch_norms_ = epoch_seconds_ = 0;
   ++phase_epochs_;
   const bool done = problem_->converged(metrics);
-  if (!last_phase() && (done || phase_epochs_ >= running().epochs)) {
+  const bool own_next =
+      !last_phase() && phases_[static_cast<std::size_t>(phase_) + 1].own_validation;
+  if (!last_phase() &&
+      (done || phase_epochs_ >= running().epochs || (own_next && schedule_->should_stop()))) {
     ++phase_;
     phase_epochs_ = 0;
     order_ = order_of(phase_);
-    // Without validation strings, the values of two phases come from different strings.
-    if (!metrics.accuracy && !metrics.cross_entropy) schedule_.emplace(options_);
+    problem_->enter(running());
+    if (running().learning_rate) optimizer_->set_learning_rate(*running().learning_rate);
+    // Without validation strings, the values of two phases come from different strings, too.
+    if (own_next || (!metrics.accuracy && !metrics.cross_entropy)) schedule_.emplace(options_);
   } else {
     converged_ = done && last_phase();
     order_->next_epoch();

@@ -70,8 +70,10 @@ class Trainer {
 
   // Returns why training is over, or "".
   std::string finished() const;
-  // The current phase of the curriculum and the epochs completed in it, from 0.
+  // The current phase of the curriculum, from 0, and its stage out of how many, from 1.
   std::int64_t phase() const { return phase_; }
+  std::int64_t stage() const { return running().stage; }
+  std::int64_t stages() const { return phases_.back().stage; }
   std::int64_t epochs_done() const { return static_cast<std::int64_t>(history_.size()); }
   std::int64_t updates_done() const { return updates_; }
   std::int64_t updates_per_epoch() const { return updates_of(order_->count()); }
@@ -142,6 +144,7 @@ class Trainer {
   [[noreturn]] void diverged(const std::string& what) const;
 
   BatchOrder order_of(std::int64_t phase) const;
+  std::int64_t updates_of_all_phases() const;  // at most
   const TrainingPhase& running() const { return phases_[static_cast<std::size_t>(phase_)]; }
   bool last_phase() const { return phase_ + 1 == static_cast<std::int64_t>(phases_.size()); }
   // Computes the gradient of the next update: of all its batches, or of batch `number`, from 0.

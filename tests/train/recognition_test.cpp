@@ -316,7 +316,7 @@ TEST(Recognition, ACurriculumGoesThroughItsStages) {
   EXPECT_EQ(trainer->finished(), "the curriculum is done");
   // Stage 1: N = 1, 2, then 2 epochs; stage 2: N = 1 .. 6, then 1.
   std::vector<std::int64_t> stages;
-  for (const auto& epoch : trainer->history()) stages.push_back(epoch.stage);
+  for (const auto& epoch : trainer->history()) stages.push_back(epoch.stage.value());
   EXPECT_EQ(stages, (std::vector<std::int64_t>{1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2}));
   EXPECT_LT(trainer->history()[0].updates,
             trainer->history()[10].updates - trainer->history()[9].updates);

@@ -20,6 +20,10 @@ struct TrainingPhase {
   std::vector<std::vector<std::int64_t>> batches;
   std::int64_t epochs = std::numeric_limits<std::int64_t>::max();  // maximum
   int stage = 1;                                                   // stage of a curriculum, from 1
+  // Whether the phase is measured on other strings than the one before: the schedule then begins
+  // anew, and early stopping ends only the phase before.
+  bool own_validation = false;
+  std::optional<double> learning_rate = std::nullopt;  // at its start; none: it goes on as it is
 };
 
 // Strings whose mean of -log p under a language model is the loss of a batch.
@@ -54,6 +58,12 @@ class Problem {
   virtual std::int64_t training_strings() const = 0;
   virtual const char* unit() const { return "strings"; }  // unit of the count in reports
   virtual std::vector<TrainingPhase> phases(std::int64_t batch) const = 0;
+  // Notes that the next batches are those of this phase; without a call they are those of the
+  // first.
+  virtual void enter(const TrainingPhase& phase) {}
+  // Returns the stages with data of their own before the last one, which train_text() and the
+  // functions beside it describe (train/problems/stages.h).
+  virtual std::vector<std::shared_ptr<Problem>> earlier_stages() const { return {}; }
   // Returns whether an epoch takes its batches in order, each continuing from the end of the
   // previous one; otherwise the order is shuffled anew for every epoch.
   virtual bool in_order() const { return false; }

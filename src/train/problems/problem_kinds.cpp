@@ -10,6 +10,7 @@
 #include "train/problems/language_modelling.h"
 #include "train/problems/recognition.h"
 #include "train/problems/sentence_modelling.h"
+#include "train/problems/stages.h"
 #include "train/problems/text_modelling.h"
 #include "train/problems/text_reader.h"
 #include "train/problems/transduction.h"
@@ -291,19 +292,23 @@ std::optional<Json> measure(std::string_view where, Measurement of) {
   return kind.evaluate(of);
 }
 
-ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
-                          const std::optional<StoredText>& valid,
-                          const std::optional<StoredText>& grammar,
+ProblemPtr stored_problem(const SequenceModelPtr& model, const std::vector<StoredStrings>& stages,
+                          bool in_stages, const std::optional<StoredText>& grammar,
                           const std::vector<ObjectiveKind>& objectives) {
   for (const auto& kind : problem_kinds()) {
-    if (kind.model != model->kind() || !kind.holds(train.text)) continue;
-    ProblemParts parts{model, reading(train, kind.parse), std::nullopt, nullptr, objectives};
-    if (valid) parts.second = reading(*valid, kind.parse);
+    if (kind.model != model->kind() || !kind.holds(stages.front().train.text)) continue;
+    GrammarPtr known;
     if (grammar)
-      parts.grammar = reading(*grammar, [](const auto& text, const auto& file) {
+      known = reading(*grammar, [](const auto& text, const auto& file) {
         return std::make_shared<const Grammar>(parse_grammar(text, file));
       });
-    return kind.make(parts);
+    std::vector<ProblemPtr> problems;
+    for (const StoredStrings& stored : stages) {
+      ProblemParts parts{model, reading(stored.train, kind.parse), std::nullopt, known, objectives};
+      if (stored.valid) parts.second = reading(*stored.valid, kind.parse);
+      problems.push_back(kind.make(parts));
+    }
+    return in_stages ? staged(std::move(problems)) : problems.front();
   }
   fail("run_folder", "a {} cannot be trained", model->kind());
 }

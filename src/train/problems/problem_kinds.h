@@ -64,10 +64,14 @@ std::optional<Json> measure(std::string_view where, Measurement of);
 struct StoredText {
   std::string text, file;
 };
-// The problem that a run folder holds.
-ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
-                          const std::optional<StoredText>& valid,
-                          const std::optional<StoredText>& grammar = std::nullopt,
+struct StoredStrings {
+  StoredText train;
+  std::optional<StoredText> valid = std::nullopt;
+};
+// The problem that a run folder holds. `in_stages`: a training in stages; otherwise there is one
+// element.
+ProblemPtr stored_problem(const SequenceModelPtr& model, const std::vector<StoredStrings>& stages,
+                          bool in_stages, const std::optional<StoredText>& grammar = std::nullopt,
                           const std::vector<ObjectiveKind>& objectives = objective_kinds());
 
 }  // namespace pushdown

@@ -185,6 +185,9 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     auto optimizer = make_optimizer(parameters, options_["optimizer"]);
     optimizer->set_state(with_prefix(file, "optimizer."));
     optimizer->set_learning_rate(learning_rate);
+    // Back to the phase that is current in the end, also after an error.
+    const std::shared_ptr<void> current(nullptr, [this](void*) { problem_->enter(running()); });
+    problem_->enter(phases_[static_cast<std::size_t>(phase)]);
     std::vector<Tensor> carried;
     while (const Tensor* tensor = file.find(fmt::format("carried.{}", carried.size() + 1)))
       carried.push_back(*tensor);

@@ -77,17 +77,15 @@ Json to_json(const UpdateMetrics& metrics) {
 Json to_json(const EpochMetrics& metrics) {
   Json json{{"event", "epoch"}};
   for_each_member(metrics, Writer{json});
-  if (metrics.train_accuracy) {
-    json["stage"] = metrics.stage;
-    json["symbols"] = metrics.symbols;
-  }
+  if (metrics.stage) json["stage"] = *metrics.stage;
+  if (metrics.train_accuracy) json["symbols"] = metrics.symbols;
   return json;
 }
 
 EpochMetrics epoch_metrics_from_json(const Json& json) {
   EpochMetrics metrics;
   for_each_member(metrics, Reader{json});
-  metrics.stage = json.value("stage", metrics.stage);
+  if (json.contains("stage")) metrics.stage = json.at("stage").get<std::int64_t>();
   metrics.symbols = json.value("symbols", metrics.symbols);
   return metrics;
 }

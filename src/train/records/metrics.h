@@ -22,10 +22,10 @@ struct UpdateMetrics {
 struct EpochMetrics {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-  std::int64_t epoch = 0;    // from 1
-  std::int64_t updates = 0;  // since training began
-  std::int64_t symbols = 0;  // of the strings trained on in this epoch
-  std::int64_t stage = 1;    // of the curriculum, from 1
+  std::int64_t epoch = 0;             // from 1
+  std::int64_t updates = 0;           // since training began
+  std::int64_t symbols = 0;           // of the strings trained on in this epoch
+  std::optional<std::int64_t> stage;  // of the curriculum, from 1, if there are stages
   // Means over the epoch while the parameters changed; NaN if the problem does not have them: the
   // cross-entropy of a language model, the loss per string of a recognizer.
   double train_cross_entropy = kNone, train_loss = kNone;
@@ -62,7 +62,8 @@ struct Progress {
   std::int64_t update = 0;             // updates since training began
   double loss = 0;                     // of the last batch
   double learning_rate = 0;
-  double seconds = 0;  // of training in this epoch
+  double seconds = 0;                  // of training in this epoch
+  std::int64_t stage = 1, stages = 1;  // current, and last one of the curriculum
 };
 
 // Keys are the members' names; "event" is "update" or "epoch"; values that are unknown or not

@@ -19,10 +19,23 @@ constexpr const char* kRunFolderPlace = "run_folder";
 
 Path config_file(const Path& folder) { return folder / "config.json"; }
 Path metrics_file(const Path& folder) { return folder / "metrics.jsonl"; }
-Path data_file(const Path& folder, const char* name) { return folder / "data" / name; }
-constexpr const char* kTrain = "train.txt";
-constexpr const char* kValid = "valid.txt";
+Path data_file(const Path& folder, const std::string& name) { return folder / "data" / name; }
 constexpr const char* kGrammar = "grammar.txt";
+// The files of the strings, with the number of a stage before the last one, from 1; 0: the last
+// one.
+std::string numbered(std::string_view name, std::size_t stage) {
+  return stage == 0 ? fmt::format("{}.txt", name) : fmt::format("{}-{}.txt", name, stage);
+}
+std::string train_name(std::size_t stage = 0) { return numbered("train", stage); }
+std::string valid_name(std::size_t stage = 0) { return numbered("valid", stage); }
+bool is_data_name(std::string_view name) {
+  if (name == kGrammar) return true;
+  if (!name.ends_with(".txt") || !(name.starts_with("train") || name.starts_with("valid")))
+    return false;
+  const auto stage = name.substr(5, name.size() - 9);
+  return stage.empty() || (stage.size() > 1 && stage[0] == '-' &&
+                           stage.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
 
 template <class Line>
 void for_each_line(std::string_view text, Line line) {
@@ -33,7 +46,7 @@ void for_each_line(std::string_view text, Line line) {
   }
 }
 
-StoredText read_data(const Path& folder, const char* name, const Json& description) {
+StoredText read_data(const Path& folder, const std::string& name, const Json& description) {
   const Path path = data_file(folder, name);
   std::string text = read_file(path);
   if (const auto before = description.at("checksum").get<std::string>(); checksum(text) != before)
@@ -77,10 +90,10 @@ bool is_left_behind(const Path& file, bool definition) {
       rest.find_first_not_of("0123456789", dot + 1) != rest.npos)
     return false;
   const auto written = rest.substr(0, dot);
-  for (const std::string_view own :
-       {"config.json", "metrics.jsonl", kTrain, kValid, kGrammar, "last.safetensors",
-        "best.safetensors", "initial.safetensors", ".write_test"})
+  for (const std::string_view own : {"config.json", "metrics.jsonl", "last.safetensors",
+                                     "best.safetensors", "initial.safetensors", ".write_test"})
     if (written == own) return true;
+  if (is_data_name(written)) return true;
   return definition && written.ends_with(".lua");
 }
 
@@ -123,24 +136,26 @@ std::string identity(const Json& config) {
 // Returns whether the files in the folder are those of a run that was killed before it had a
 // configuration.
 bool is_begun_run(const Path& folder) {
-  const auto only = [](const Path& place, std::initializer_list<std::string_view> names,
-                       bool definitions = false) {
+  const auto only = [](const Path& place, auto own) {
     std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(place, ignored)) {
-      const std::string name = entry.path().filename().string();
-      if (std::find(names.begin(), names.end(), name) == names.end() &&
-          !is_left_behind(entry.path(), definitions) && !(definitions && name.ends_with(".lua")))
+    const bool definitions = place.filename() == "definitions";
+    for (const auto& entry : fs::directory_iterator(place, ignored))
+      if (!own(entry.path().filename().string()) && !is_left_behind(entry.path(), definitions))
         return false;
-    }
     return true;
   };
+  const auto among = [](std::initializer_list<std::string_view> names) {
+    return [names = std::vector(names)](std::string_view name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+  };
   // The first file is not the lock, but the one that tests whether the folder is writable.
-  if (only(folder, {})) return true;
+  if (only(folder, among({}))) return true;
   return fs::is_regular_file(fs::symlink_status(folder / ".lock")) &&
-         only(folder, {".lock", "data", "checkpoints", "definitions", "metrics.jsonl"}) &&
-         only(folder / "data", {kTrain, kValid, kGrammar}) &&
-         only(folder / "checkpoints", {"last.safetensors", "initial.safetensors"}) &&
-         only(folder / "definitions", {}, true);
+         only(folder, among({".lock", "data", "checkpoints", "definitions", "metrics.jsonl"})) &&
+         only(folder / "data", is_data_name) &&
+         only(folder / "checkpoints", among({"last.safetensors", "initial.safetensors"})) &&
+         only(folder / "definitions", [](std::string_view name) { return name.ends_with(".lua"); });
 }
 
 // Returns whether an experiment, a grid search or a killed run has used the folder.
@@ -200,11 +215,43 @@ void remove_run(const Path& folder, const Json& before) {
   }
   ::rmdir((folder / "definitions").c_str());  // fails if it is not empty
   const Json data = before.value("data", Json());
-  for (const auto& [part, file] : {std::pair("valid", kValid), std::pair("grammar", kGrammar)})
-    if (data.is_object() && data.contains(part)) remove_file(data_file(folder, file));
+  const auto remove_data = [&](const Json& of, const char* part, const std::string& file) {
+    if (of.is_object() && of.contains(part)) remove_file(data_file(folder, file));
+  };
+  remove_data(data, "valid", valid_name());
+  remove_data(data, "grammar", kGrammar);
+  if (const Json earlier = data.is_object() ? data.value("earlier_stages", Json()) : Json();
+      earlier.is_array())
+    for (std::size_t k = 0; k < earlier.size(); ++k) {
+      remove_data(earlier[k], "train", train_name(k + 1));
+      remove_data(earlier[k], "valid", valid_name(k + 1));
+    }
   for (const Path& file :
        {folder / "log.txt", folder / "curves.svg", config_file(folder), metrics_file(folder)})
     remove_file(file);
+}
+
+void write_strings(const Path& folder, const Problem& problem, std::size_t stage = 0) {
+  write_file(data_file(folder, train_name(stage)), problem.train_text());
+  if (const auto text = problem.valid_text())
+    write_file(data_file(folder, valid_name(stage)), *text);
+}
+
+StoredStrings read_strings(const Path& folder, const Json& described, std::size_t stage = 0) {
+  StoredStrings strings{read_data(folder, train_name(stage), described.at("train"))};
+  if (described.contains("valid"))
+    strings.valid = read_data(folder, valid_name(stage), described.at("valid"));
+  return strings;
+}
+
+Json describe_strings(const Problem& problem) {
+  Json described{{"train", problem.describe_train()}};
+  described["train"]["checksum"] = checksum(problem.train_text());
+  if (const auto text = problem.valid_text()) {
+    described["valid"] = problem.describe_valid();
+    described["valid"]["checksum"] = checksum(*text);
+  }
+  return described;
 }
 
 // Writes the scripts as they were when the run began.
@@ -247,8 +294,9 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
   if (!ours) {
     remove_run(folder, before);
     write_definitions(folder, problem.origins());
-    write_file(data_file(folder, kTrain), problem.train_text());
-    if (const auto text = problem.valid_text()) write_file(data_file(folder, kValid), *text);
+    write_strings(folder, problem);
+    for (std::size_t stage = 0; const ProblemPtr& earlier : problem.earlier_stages())
+      write_strings(folder, *earlier, ++stage);
     if (problem.grammar()) write_file(data_file(folder, kGrammar), to_text(*problem.grammar()));
   }
   // Written last: a configuration exists only together with its data.
@@ -322,25 +370,25 @@ StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
     // ones.
     run.lock = ProcessLock(folder);
     const Json& data = run.config.at("data");
-    const StoredText train = read_data(folder, kTrain, data.at("train"));
-    std::optional<StoredText> valid;
-    if (data.contains("valid")) valid = read_data(folder, kValid, data.at("valid"));
+    std::vector<StoredStrings> stages;
+    if (data.contains("earlier_stages"))
+      for (const Json& earlier : data.at("earlier_stages"))
+        stages.push_back(read_strings(folder, earlier, stages.size() + 1));
+    stages.push_back(read_strings(folder, data));
     std::optional<StoredText> grammar;
     if (data.contains("grammar")) grammar = read_data(folder, kGrammar, data.at("grammar"));
-    run.problem = stored_problem(model_from_description(model, "", kinds), train, valid, grammar,
-                                 kinds.objectives);
+    run.problem =
+        stored_problem(model_from_description(model, "", kinds), stages,
+                       run.config.at("trainer").contains("stages"), grammar, kinds.objectives);
   });
   run.checkpoint = read_safetensors(last_file(folder));
   return run;
 }
 
 Json describe_data(const Problem& problem) {
-  Json data{{"train", problem.describe_train()}};
-  data["train"]["checksum"] = checksum(problem.train_text());
-  if (const auto text = problem.valid_text()) {
-    data["valid"] = problem.describe_valid();
-    data["valid"]["checksum"] = checksum(*text);
-  }
+  Json data = describe_strings(problem);
+  for (const ProblemPtr& earlier : problem.earlier_stages())
+    data["earlier_stages"].push_back(describe_strings(*earlier));
   if (problem.grammar())
     data["grammar"] = {{"name", problem.grammar()->name()},
                        {"checksum", checksum(to_text(*problem.grammar()))}};

@@ -3,6 +3,8 @@
 //                                    with all defaults, seed, version, git state, command line
 //   data/train.txt, data/valid.txt   the strings in the format of task/dataset_text.h, those of the
 //                                    validation set with their log-probabilities if known
+//   data/train-1.txt, valid-1.txt    those of the first stage of a training in stages, and so on;
+//                                    the files without a number are those of the last stage
 //   data/grammar.txt                 the language's grammar, if used to evaluate epochs
 //   metrics.jsonl                    one JSON object per line: every epoch, updates on request
 //   checkpoints/last.safetensors     everything that resuming needs, in one file
@@ -60,7 +62,8 @@ struct StoredRun {
 };
 StoredRun read_run(const Path& folder, const TrainingKinds& kinds = {});
 
-// Returns {train, valid}: the datasets in a configuration, with the checksums of their files.
+// Returns {train, valid, earlier_stages, grammar}: the data in a configuration, with the checksums
+// of their files. earlier_stages is a list of {train, valid}.
 Json describe_data(const Problem& problem);
 
 }  // namespace pushdown

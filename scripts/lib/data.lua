@@ -105,18 +105,44 @@ local function collector(where, options)
   return self
 end
 
-local read_options = { 'text', 'label', 'positive', 'alphabet', 'characters', 'format' }
+-- The text of a file without its byte order mark.
+local function text_of(path) return (files.read(path):gsub('^\239\187\191', '')) end
 
--- data.read(path, { text = 'text', label = 'label', positive =, alphabet =, characters = false, format = }) -> a
--- LabelledDataset, or a Dataset if there are no labels (label = false, or no such key). The file contains JSON lines
--- (.jsonl, .ndjson), comma-separated values with a header line (.csv), or tab-separated values (.tsv). The option
--- format names the format if the file name does not. Blanks separate the symbols; with characters = true every
--- character is a symbol.
+-- Returns the fields of tab-separated values by line, and the numbers of the lines.
+local function tab_separated(text)
+  local lines, numbers, number = {}, {}, 0
+  for line in (text .. '\n'):gmatch '([^\n]*)\n' do
+    number = number + 1
+    if line:match '%S' then
+      local fields = {}
+      for field in (line:gsub('\r$', '') .. '\t'):gmatch '([^\t]*)\t' do fields[#fields + 1] = field end
+      lines[#lines + 1], numbers[#lines + 1] = fields, number
+    end
+  end
+  return lines, numbers
+end
+
+local read_options = { 'text', 'label', 'positive', 'alphabet', 'characters', 'format', 'header' }
+
+-- data.read(path, { text = 'text', label = 'label', header = true, positive =, alphabet =, characters = false,
+-- format = }) -> a LabelledDataset, or a Dataset if there are no labels (label = false, or no such key). The file
+-- contains JSON lines (.jsonl, .ndjson), comma-separated values with a header line (.csv), or tab-separated values
+-- (.tsv). The option format names the format if the file name does not. With header = false the file has no header
+-- line, and text and label are the numbers of columns, initially 1 and 2. Blanks separate the symbols; with
+-- characters = true every character is a symbol.
 function M.read(path, options)
   options = options or {}
   check_options('read', options, read_options)
-  local text_key, label_key = options.text or 'text', options.label
-  if label_key == nil then label_key = 'label' end
+  local numbered = options.header == false
+  local text_key, label_key = options.text or (numbered and 1 or 'text'), options.label
+  if label_key == nil then label_key = numbered and 2 or 'label' end
+  for name, key in pairs { text = text_key, label = label_key or nil } do
+    local expected = numbered and 'number' or 'string'
+    if type(key) ~= expected then
+      fail('read', 'the option %s must be %s, got %s', name,
+        numbered and 'the number of a column, as there is no header' or 'a name', tostring(key))
+    end
+  end
   local format = options.format or path:match '%.(%a+)$' or ''
   local into = collector('read', options)
   local function add(place, row)
@@ -133,9 +159,18 @@ function M.read(path, options)
     if not label_key then label = nil end
     into.add(place, row[text_key], label)
   end
+  local function add_rows(columns, rows, places)
+    if #columns == 0 then fail('read', '%s: expected a line with the names of the columns', path) end
+    if #columns == 1 and not numbered and columns[1]:find ';' and columns[1] ~= text_key then
+      fail('read', "%s:1: expected fields separated by %s, got '%s'", path, format == 'csv' and 'commas' or 'tabs',
+        columns[1])
+    end
+    for i, row in ipairs(rows) do add(places[i], row) end
+  end
   if format == 'jsonl' or format == 'ndjson' or format == 'json' then
+    if numbered then fail('read', '%s: lines of JSON have names, so header = false is not for them', path) end
     local number = 0
-    for line in (files.read(path):gsub('^\239\187\191', '') .. '\n'):gmatch '([^\n]*)\n' do
+    for line in (text_of(path) .. '\n'):gmatch '([^\n]*)\n' do
       number = number + 1
       if line:match '%S' then
         local place = ('%s:%d'):format(path, number)
@@ -148,25 +183,10 @@ function M.read(path, options)
       end
     end
   elseif format == 'csv' then
-    local columns, rows = csv.read(path)
-    if #columns == 0 then fail('read', '%s: expected a line with the names of the columns', path) end
-    for i, row in ipairs(rows) do add(('%s: row %d'):format(path, i), row) end
+    add_rows(csv.read(path, options.header))
   elseif format == 'tsv' then
-    local columns, number = nil, 0
-    for line in (files.read(path) .. '\n'):gmatch '([^\n]*)\n' do
-      number = number + 1
-      local fields = {}
-      for field in (line:gsub('\r$', '') .. '\t'):gmatch '([^\t]*)\t' do fields[#fields + 1] = field end
-      local place = ('%s:%d'):format(path, number)
-      if not columns then
-        columns = fields
-      elseif line:match '%S' then
-        if #fields ~= #columns then fail('read', '%s: expected %d fields, got %d', place, #columns, #fields) end
-        local row = {}
-        for k, name in ipairs(columns) do row[name] = fields[k] end
-        add(place, row)
-      end
-    end
+    local lines, numbers = tab_separated(text_of(path))
+    add_rows(csv.named(path, lines, numbers, options.header))
   else
     fail('read', "'%s': expected a file .jsonl, .csv or .tsv, or the option format", path)
   end
@@ -190,7 +210,7 @@ end
 
 local function lines_of(path)
   local lines = {}
-  local text = files.read(path)
+  local text = text_of(path)
   if text ~= '' and text:sub(-1) ~= '\n' then text = text .. '\n' end
   for line in text:gmatch '([^\n]*)\n' do lines[#lines + 1] = (line:gsub('\r$', '')) end
   return lines

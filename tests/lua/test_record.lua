@@ -67,7 +67,7 @@ test('comma-separated values', function()
   test.fails('line 1: expected a closing quote', function() csv.decode '"a,b\n' end)
   test.fails('line 2: expected a comma after a quoted field', function() csv.decode 'a\n"b"c\n' end)
   files.write(path 'short.csv', 'a,b\n1,2\n3\n')
-  test.fails('short.csv: row 2: expected 2 fields, got 1', function() csv.read(path 'short.csv') end)
+  test.fails('short.csv:3: expected 2 fields, got 1', function() csv.read(path 'short.csv') end)
 end)
 
 test('small tables as one text', function()

@@ -18,9 +18,9 @@
 #include "bindings/task_dataset.h"
 #include "bindings/train_evaluation.h"
 #include "bindings/train_trainer.h"
+#include "record/git_state.h"
 #include "train/learning/learning.h"
 #include "train/problems/stages.h"
-#include "train/records/git_state.h"
 
 namespace pushdown {
 

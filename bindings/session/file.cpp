@@ -12,6 +12,7 @@
 #include "bindings/binder/options.h"
 #include "bindings/modules.h"
 #include "bindings/session/inputs.h"
+#include "record/git_state.h"
 
 namespace pushdown {
 
@@ -115,6 +116,8 @@ void remove_folder(const std::string& path) {
   if (error) fail_environment("file.remove_folder", "'{}': {}", path, error.message());
 }
 
+Json repository(const std::string& folder) { return git_state(folder); }
+
 }  // namespace
 
 void bind_file(lua_State* L) {
@@ -157,6 +160,11 @@ void bind_file(lua_State* L) {
       .def<&remove_folder>("remove_folder",
                            "remove_folder(folder)  Removes the folder and everything in it. "
                            "Symbolic links are removed, not followed.");
+  module.def<&repository>(
+      "repository",
+      "repository(folder) -> {commit=, branch=, dirty=, description=}  Returns the state of the "
+      "git "
+      "repository around the folder, or nil. Runs no program that the repository names.");
   bind_inputs(module);
   Class<FileWriter>(module, "A file that is written piece by piece under a temporary name.")
       .def<&write_part>("write", "writer:write(text)  Appends a text to the file.")

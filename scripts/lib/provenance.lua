@@ -25,7 +25,7 @@ local fixed  -- facts that do not change during this process
 -- provenance.facts() -> {program, library, root, machine, git, working_directory} of this process.
 function M.facts()
   fixed = fixed or { program = pd.build(), library = origin.commit(pd.root), root = pd.root,
-    machine = origin.machine(pd), git = origin.git '.', working_directory = pd.file.real_path '.' }
+    machine = origin.machine(), git = origin.git '.', working_directory = pd.file.real_path '.' }
   return fixed
 end
 

@@ -352,6 +352,29 @@ t = trainer('runs/third', 3)
   has(run 'runs reproduce runs/first', 'has no checkpoints/initial.safetensors')
 end)
 
+-- Programs can be named by a file system monitor, and by a filter whose name looks like a setting.
+test('a training in a repository of others runs none of its programs', function()
+  local made = os.execute(([[cd %s && mkdir repository && cd repository && exec > /dev/null 2>&1 && git init &&
+    printf '#!/bin/sh\necho ran >> "%%s/log"\nexit 1\n' "$PWD" > program && chmod +x program && echo text > file &&
+    git add file && git -c user.name=a -c user.email=b commit -m first && git config core.fsmonitor "$PWD/program" &&
+    echo '* filter=a=b' > .git/info/attributes && git config filter.a=b.clean "$PWD/program" &&
+    touch -d 2001-01-01 file && git describe --always --dirty && test -e log && rm log]]):format(quoted(folder)))
+  if made ~= 0 then return print 'without git' end
+  local repository = folder .. '/repository'
+  local output, status = test.command(('cd %s && PUSHDOWN_REGISTRY=off %s -e %s'):format(quoted(repository),
+    quoted(shell), quoted [[
+local grammar = pd.grammar.load 'an_bn'
+pd.train.trainer { model = pd.model.language_model { alphabet = grammar:alphabet(), stack = 'none', seed = 1 },
+  train = grammar:sampler({ lengths = { 2, 4 } }):dataset(5, { seed = 1 }), epochs = 1, run_folder = 'run',
+  progress = false }]]))
+  assert(status == 0, output)
+  local recorded = decoded 'repository/run/config.json'.git
+  test.equal(#recorded.commit, 40)
+  test.equal(recorded.dirty, false)
+  test.equal(decoded 'repository/run/provenance.json'.starts[1].git, recorded.commit:sub(1, 12))
+  test.equal(files.exists(repository .. '/log'), false)
+end)
+
 test('damaged and missing provenance is reported', function()
   test.equal(provenance.read(folder), nil)
   files.write(folder .. '/provenance.json', '{"starts": [')

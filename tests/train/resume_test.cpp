@@ -10,7 +10,6 @@
 
 #include "base/stopping.h"
 #include "task/dataset_text.h"
-#include "train/records/git_state.h"
 #include "train/toy.h"
 
 extern char** environ;
@@ -353,18 +352,6 @@ TEST(RunFolder, DivergenceKeepsTheLastGoodCheckpoint) {
   ASSERT_TRUE(loss);
   EXPECT_TRUE(std::isfinite(loss->loss));
   EXPECT_EQ(resume_trainer(scratch / "copy")->updates_done(), 12);
-}
-
-TEST(RunFolder, RecordsGit) {
-  const Scratch scratch;
-  EXPECT_TRUE(git_state(scratch.path()).is_null());
-  const std::string git = "cd '" + scratch.path().string() +
-                          "' && git init -q . && git -c user.name=a -c user.email=b commit -q "
-                          "--allow-empty -m first";
-  if (std::system((git + " 2>/dev/null").c_str()) != 0) GTEST_SKIP() << "git is not installed";
-  const Json state = git_state(scratch.path());
-  EXPECT_EQ(state["commit"].get<std::string>().size(), 40u);
-  EXPECT_EQ(state["dirty"], false);
 }
 
 // ---- Killing a process that trains. The worker is this program itself. ----

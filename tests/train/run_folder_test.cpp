@@ -1,6 +1,5 @@
 // How a run treats the files in its folder, and failures to write there.
 #include "train/records/run_folder.h"
-#include "train/records/git_state.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -218,26 +217,6 @@ TEST(RunFolder, AnEpochWhoseFilesCannotBeWrittenIsGivenLater) {
     EXPECT_EQ(lines, 3u);
     EXPECT_EQ(epochs.size(), 3u);
   }
-}
-
-TEST(RunFolder, StatusOfARepositoryRunsNoProgramOfIts) {
-  const Scratch scratch;
-  const auto folder = scratch.path().string();
-  const std::string command =
-      "cd '" + folder +
-      "' && git init -q . && echo a > a.txt && echo '*.txt filter=f' > .gitattributes && git add . "
-      "&& git -c user.name=a -c user.email=b commit -q -m first && "
-      "git config core.fsmonitor 'touch fsmonitor_ran; true' && "
-      "git config filter.f.clean 'touch filter_ran; cat' && git config filter.f.required true && "
-      "sleep 0.01 && touch a.txt";
-  if (std::system(("(" + command + ") 2>/dev/null").c_str()) != 0)
-    GTEST_SKIP() << "git is not installed";
-  EXPECT_EQ(git_state(scratch.path())["dirty"], false);
-  EXPECT_FALSE(fs::exists(scratch / "fsmonitor_ran"));
-  EXPECT_FALSE(fs::exists(scratch / "filter_ran"));
-  write_file(scratch / "a.txt", "changed");
-  EXPECT_EQ(git_state(scratch.path())["dirty"], true);
-  EXPECT_FALSE(fs::exists(scratch / "filter_ran"));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ OptionRows ParameterOptions::rows() {
 std::vector<OptionGroup> option_groups(std::vector<OptionSpec> (*specs)(const std::string&)) {
   std::vector<OptionGroup> groups;
   for (const auto& kind : network_kinds())
-    groups.push_back({kind.name, declared(specs(kind.name))});
+    groups.push_back({kind.name, declared(with_session_defaults(specs(kind.name)))});
   return groups;
 }
 
@@ -228,7 +228,7 @@ std::string describe_model_options(std::string text, const std::vector<OptionSpe
 
 std::string option_lines(const std::vector<OptionSpec>& specs) {
   std::string text;
-  for (const auto& spec : specs) text += "\n  " + describe(spec);
+  for (const auto& spec : with_session_defaults(specs)) text += "\n  " + describe(spec);
   return text;
 }
 

@@ -110,7 +110,7 @@ struct PdaSpec {
         &PdaSpec::spec,
         {list_option("transitions", nullptr,
                      "texts 'q, x --a/w--> r, push y' or tables {state=, top=, symbol=, next=, "
-                     "push=, weight=}")
+                     "push=, replace= or pop=, weight=}")
              .require(),
          text_option("bottom", nullptr, "bottom symbol"),
          text_option("start", nullptr, "start state"),

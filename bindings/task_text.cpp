@@ -22,7 +22,8 @@ struct TextOptions : CorpusOptions {
   using Self = TextOptions;
   static OptionRows rows() {
     return declare<Self>(
-        {{"vocabulary", &Self::vocabulary, "number of the most frequent words to keep; 0: all",
+        {{"vocabulary", &Self::vocabulary,
+          "number of the most frequent words to keep, <unk> and <eos> included; 0: all",
           at_least(0)},
          {"empty_lines",
           &Self::empty_lines,

@@ -4,6 +4,7 @@
 #include "bindings/analysis_contract.h"
 #include "bindings/binder/kinds.h"
 #include "bindings/define/definition.h"
+#include "bindings/session/session.h"
 #include "bindings/train_trainer.h"
 #include "train/learning/learning.h"
 #include "train/problems/problem_kinds.h"
@@ -27,7 +28,8 @@ std::string describe_trainer(std::optional<std::string> given) {
       kind.second == std::string("test") ? "accuracy is measured on them"
                                          : "decides which epoch is best",
       kind.second);
-  for (const auto& spec : trainer_options(kind.options())) text += "\n  " + describe(spec);
+  for (const auto& spec : with_session_defaults(trainer_options(kind.options())))
+    text += "\n  " + describe(spec);
   text += "\na stage:";
   for (const auto& spec : stage_options()) text += "\n  " + describe(spec);
   return text;
@@ -72,7 +74,7 @@ std::string describe_noise() {
 std::vector<OptionGroup> trainer_groups(lua_State*) {
   std::vector<OptionGroup> groups;
   for (const auto& kind : problem_kinds())
-    groups.push_back({kind.doc, declared(trainer_options(kind.options()))});
+    groups.push_back({kind.doc, declared(with_session_defaults(trainer_options(kind.options())))});
   return groups;
 }
 

@@ -210,6 +210,16 @@ std::uint64_t seed_or_next(lua_State* L, const std::optional<std::uint64_t>& see
   return seed ? *seed : session(L).random.next() >> 11;  // exact as a Lua number
 }
 
+std::vector<OptionSpec> with_session_defaults(std::vector<OptionSpec> specs) {
+  for (auto& spec : specs) {
+    if (spec.name != "seed" && spec.name != "device") continue;
+    spec.default_value = nullptr;
+    spec.doc += spec.name == "seed" ? "; if absent, the session's next seed"
+                                    : "; if absent, that of the session";
+  }
+  return specs;
+}
+
 OptionRows SeedOption::rows() {
   return declare<SeedOption>({{"seed", &SeedOption::seed, "random seed"}});
 }

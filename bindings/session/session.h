@@ -35,6 +35,9 @@ std::filesystem::path module_folder();
 // Returns the given `seed`, or the next seed of the session, which is the same in every run with
 // the same --seed.
 std::uint64_t seed_or_next(lua_State* L, const std::optional<std::uint64_t>& seed);
+// Returns the options of a model or a trainer as scripts see them: a seed or a device that is not
+// given comes from the session.
+std::vector<OptionSpec> with_session_defaults(std::vector<OptionSpec> specs);
 // The options of a function whose only option is a seed.
 struct SeedOption {
   std::optional<std::uint64_t> seed;

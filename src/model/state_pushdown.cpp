@@ -270,7 +270,7 @@ NetworkKind state_pushdown_network() {
                   "the three readings; an empty list: drawn with the seed from the intervals"),
       list_option("action_thresholds", {-0.09, 0.13},
                   "an action below the first number pops, one above the second pushes"),
-      text_option("discrete", "evaluation", "when weights are rounded to multiples of weight_scale",
+      text_option("discrete", "evaluation", "when weights are rounded to 0 or +-weight_scale",
                   {"evaluation", "never", "always"}),
       number_option("weight_scale", 1.0, "size of a discrete weight"),
       number_option("range", 1.0, "initial weights are uniform in +-range", 0)};

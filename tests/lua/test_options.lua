@@ -61,6 +61,28 @@ test('declarations are complete', function()
   end
 end)
 
+test('a seed or a device that is not given comes from the session, and no default says otherwise', function()
+  for _, name in ipairs { 'language_model', 'recognizer', 'transducer' } do
+    for _, option in ipairs(pd.options('pd.model.' .. name)) do
+      if option.name == 'seed' or option.name == 'device' then
+        test.equal(option.default, nil)
+        assert(option.doc:find('if absent', 1, true), option.doc)
+      end
+    end
+  end
+  for _, text in ipairs { pd.model.describe(), pd.model.describe_recognizer(), pd.model.describe_transducer(),
+    pd.train.describe(), pd.train.describe 'recognizer' } do
+    assert(text:find("seed +integer, optional: .-; if absent, the session's next seed"), text)
+    assert(not text:find 'device +text, default', text)
+  end
+  local function drawn() return pd.model.language_model { alphabet = { 'a' } }:options().seed end
+  pd.session { seed = 5 }
+  local first, second = drawn(), drawn()
+  assert(first ~= second and first ~= 0)
+  pd.session { seed = 5 }
+  test.equal(drawn(), first)
+end)
+
 local grammar = pd.grammar.load 'marked_reversal'
 local synchronous = pd.grammar.synchronous "S -> A1 B2 | B2 A1\nA -> 'a' | 'x'\nB -> 'b' | 'y'"
 local labelled = pd.task.labelled { grammar = grammar, lengths = { 1, 9 }, positives = 4, negatives = 4, seed = 1 }

@@ -1,5 +1,6 @@
 -- Every link in the documentation leads to a file and a heading, docs/README.md lists every page, and the index is at
--- most two clicks away from every page. Links into the network are not followed; only their form is checked.
+-- most two clicks away from every page. Links into the network are not followed; only their form is checked. The source
+-- files and the names of pd that pages mention exist.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -232,6 +233,78 @@ test('the index is two clicks from every page, and every page from it', function
     end
   end
   if #far > 0 then error('\n  ' .. table.concat(far, '\n  '), 0) end
+end)
+
+-- Decision records may name files of their time.
+local function current_pages()
+  local list = {}
+  for _, page in ipairs(pages) do
+    if not page:match '^docs/adr/' and page ~= 'CHANGELOG.md' then list[#list + 1] = page end
+  end
+  return list
+end
+
+-- Pages name files from the root, from src, docs or scripts on. Capitals are placeholders. Installed files are
+-- elsewhere.
+local function is_missing_source(text)
+  if not text:match '^[%w_./-]+/[%w_.-]+%.%l+$' or text:match '%u%u' then return false end
+  local ending = text:match '%.(%l+)$'
+  if not (' cpp h cu lua py sh cmake md '):find(' ' .. ending .. ' ', 1, true) then return false end
+  for _, folder in ipairs { '', 'src/', 'docs/', 'scripts/', 'scripts/experiments/' } do
+    if files.exists(pd.root .. '/' .. folder .. text) then return false end
+  end
+  return not text:match '^share/' and not text:match '^stubs/'
+end
+
+test('source files that pages name in code exist', function()
+  test.equal(is_missing_source 'train/trainer.cpp', false)
+  test.equal(is_missing_source 'src/train/trainer.cpp', false)
+  test.equal(is_missing_source 'train/trainers.cpp', true)
+  test.equal(is_missing_source 'src/stack/NAME.cpp', false)
+  local faults = {}
+  for _, page in ipairs(current_pages()) do
+    for number, line in ipairs(prose_lines(text_of(page))) do
+      for code in line:gmatch '`([^`]+)`' do
+        if is_missing_source(code) then faults[#faults + 1] = ('%s:%d: %s'):format(page, number, code) end
+      end
+    end
+  end
+  if #faults > 0 then error('\n  ' .. table.concat(faults, '\n  '), 0) end
+end)
+
+-- Whether a path such as 'train.trainer' leads to a value from pd on.
+local function exists_in_pd(path)
+  local value = pd
+  for part in path:gmatch '[^.]+' do
+    local fine, field = pcall(function() return value[part] end)
+    if not fine or field == nil then return false end
+    value = field
+  end
+  return true
+end
+
+test('names of pd on pages exist', function()
+  assert(exists_in_pd 'train.trainer' and not exists_in_pd 'train.trainers' and not exists_in_pd 'no.such')
+  local faults, count = {}, 0
+  for _, page in ipairs(current_pages()) do
+    -- Sessions that begin with 'pd>' are run by test_examples, also those that show the error of a wrong name.
+    local text = (text_of(page) .. '\n'):gsub('```\npd> .-\n```\n', function(session)
+      return (session:gsub('[^\n]+', ''))
+    end)
+    local number = 0
+    for line in text:gmatch '(.-)\n' do
+      number = number + 1
+      for path in line:gmatch '%f[%w_]pd%.([%a_][%w_.]*)' do
+        path = path:gsub('%.+$', '')
+        count = count + 1
+        if not path:match '^%u+$' and not line:find('did you mean', 1, true) and not exists_in_pd(path) then
+          faults[#faults + 1] = ('%s:%d: pd.%s'):format(page, number, path)
+        end
+      end
+    end
+  end
+  assert(count > 300, count)
+  if #faults > 0 then error('\n  ' .. table.concat(faults, '\n  '), 0) end
 end)
 
 test.finish()

@@ -14,6 +14,7 @@ namespace pushdown {
 // The result of pd.train.together().
 struct Together {
   std::vector<TrainingPtr> trainings;
+  std::vector<std::string> names;   // of the trainers, in messages
   std::vector<std::string> errors;  // of the trainers that failed; they no longer take part
 };
 
@@ -24,9 +25,24 @@ struct ClassName<Together> {
 
 namespace {
 
-std::shared_ptr<Together> together(std::vector<TrainingPtr> trainings) {
+struct TogetherOptions {
+  std::vector<std::string> names;
+  using Self = TogetherOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"names", &Self::names, "names of the trainers in messages; absent: model 1 and so on"}});
+  }
+};
+
+std::shared_ptr<Together> together(std::vector<TrainingPtr> trainings,
+                                   const TogetherOptions& options) {
   check(!trainings.empty(), "train.together", "expected a list of trainers, got an empty list");
+  check(options.names.empty() || options.names.size() == trainings.size(), "train.together",
+        "expected a name for each of {} trainers, got {}", trainings.size(), options.names.size());
   auto made = std::make_shared<Together>();
+  made->names = options.names;
+  for (std::size_t i = made->names.size(); i < trainings.size(); ++i)
+    made->names.push_back(fmt::format("model {}", i + 1));
   made->errors.resize(trainings.size());
   made->trainings = std::move(trainings);
   return made;
@@ -122,7 +138,7 @@ std::optional<Json> next_round(lua_State* L, Together& all, Rest) {
   }
   bool stopped = false;
   for (std::size_t k = 0; k < results.size(); ++k) {
-    const auto name = fmt::format("model {}: ", indices[k] + 1);
+    const std::string name = all.names[indices[k]] + ": ";
     const auto log_file = log_file_of(*trainers[k]);
     // A trainer whose time limit is reached no longer takes part.
     stopped = stopped || (results[k].stopped && trainers[k]->finished().empty());
@@ -148,7 +164,8 @@ std::optional<Json> next_round(lua_State* L, Together& all, Rest) {
 void bind_together(Module& module) {
   module.def<&together>(
       "together",
-      "together{trainer, ...} -> iterator  Trains all trainers at once on the session's threads, "
+      "together({trainer, ...}, {options}) -> iterator  Trains all trainers at once on the "
+      "session's threads, "
       "or models of the same form in one launch on a CUDA device. Each model gets the same numbers "
       "as if it were trained alone. Each round gives a list of their newest metrics, with "
       "`finished` or `error` for trainers that have ended.");

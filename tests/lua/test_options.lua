@@ -11,7 +11,7 @@ local function path(name) return folder .. '/' .. name end
 
 -- Names in usage lines for values by name, lists and results, which are not options.
 local no_options = { ['LanguageModel:set_parameters'] = true, ['Recognizer:set_parameters'] = true,
-  ['Transducer:set_parameters'] = true, ['pd.train.together'] = true, ['pd.file.contents'] = true }
+  ['Transducer:set_parameters'] = true, ['pd.file.contents'] = true }
 
 test('every function with a table of options declares them', function()
   local count = 0
@@ -120,6 +120,7 @@ local before = {
   ['Recognizer:scores'] = { recognizer, '0' }, ['Registry:find'] = { pd.registry.open(path 'registry.sqlite') },
   ['Sampler:dataset'] = { sampler, 1 }, ['Sampler:estimate_entropy'] = { sampler }, ['Sampler:sample'] = { sampler },
   ['SynchronousGrammar:sample'] = { synchronous }, ['SynchronousGrammar:translations'] = { synchronous, 'a b' },
+  ['pd.train.together'] = { {} },
   ['Tensor:backward'] = { x, x }, ['Tensor:to'] = { x }, ['Trace:all_runs'] = { pda:trace 'a b' },
   ['Trace:best_run'] = { pda:trace 'a b' }, ['Trainer:evaluate'] = { trainer, data },
   ['Trainer:save'] = { trainer, path 'x' },

@@ -1,0 +1,158 @@
+-- pd.search: which restarts go on, what ends a search, continuing after a stop, and bad input.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local search = require 'pushdown.search'
+local test = require 'pushdown.test'
+
+pd.session { log_level = 'off' }
+local scratch = os.tmpname()
+os.remove(scratch)
+local made = 0
+local function new_folder()
+  made = made + 1
+  return ('%s/%d'):format(scratch, made)
+end
+
+local grammar = pd.grammar.load('marked_reversal')
+local sampler = grammar:sampler { lengths = { 3, 9 } }
+local train, valid = sampler:dataset(40, { seed = 1 }), sampler:dataset(20, { seed = 2 })
+local longer = grammar:sampler { lengths = { 9, 11 } }:dataset(20, { seed = 3 })
+
+local epochs = 4
+local function make(restart, folder, more)
+  local options = { train = train, valid = valid, epochs = epochs, seed = 1, progress = false, run_folder = folder,
+    optimizer = { kind = 'adam', learning_rate = 0.01 },
+    model = pd.model.language_model { alphabet = grammar:alphabet(), seed = restart,
+      controller = { kind = 'lstm', hidden = 4 } } }
+  for key, value in pairs(more or {}) do options[key] = value end
+  if options.stages then options.train, options.valid, options.epochs = nil, nil, nil end
+  return pd.train.trainer(options)
+end
+
+-- The value of every restart after every epoch, from separate trainings.
+local restarts = 5
+local values = {}
+for restart = 1, restarts do
+  values[restart] = {}
+  for epoch in make(restart):epochs() do
+    values[restart][epoch.epoch] = epoch.best_cross_entropy - epoch.lower_bound
+  end
+end
+
+-- The restarts that are among the best `kept` of these at an epoch.
+local function best_of(field, epoch, kept)
+  local list = {}
+  for _, restart in ipairs(field) do list[#list + 1] = restart end
+  table.sort(list, function(a, b) return values[a][epoch] < values[b][epoch] end)
+  for k = #list, kept + 1, -1 do list[k] = nil end
+  return list
+end
+
+local function set(list)
+  local found = {}
+  for _, restart in ipairs(list) do found[restart] = true end
+  return found
+end
+
+local function run(options)
+  local all = { folder = new_folder(), restarts = restarts, make = make, rungs = { 1, 3 } }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return search.run(all)
+end
+
+test('the best restarts go on and the best of the last ones is returned', function()
+  for _, case in ipairs { { nil, { 2, 1 } }, { { 3, 2 }, { 3, 2 } } } do
+    local found = run { keep = case[1] }
+    local first = best_of({ 1, 2, 3, 4, 5 }, 1, case[2][1])
+    local second = best_of(first, 3, case[2][2])
+    local winner = best_of(second, epochs, 1)[1]
+    first, second = set(first), set(second)
+    test.equal(found.restart, winner)
+    test.equal(found.value, values[winner][epochs])
+    test.equal(found.solved, false)
+    test.equal(found.trainer:epochs() ~= nil and #found.trainer:history(), epochs)
+    local left = {}
+    for _, row in ipairs(found.rows) do left[row.restart] = row.dropped or 0 end
+    for restart = 1, restarts do
+      test.equal(left[restart], not first[restart] and 1 or not second[restart] and 3 or 0)
+    end
+    test.equal(pd.model.load(found.folder):log_probability('0 # 0') < 0, true)
+  end
+end)
+
+test('a search continues after a stop as if nothing had happened', function()
+  local whole = run()
+  for _, stop in ipairs { 1, 5, 6, 9, 10 } do  -- of 5 + 2 * 2 + 1 epochs
+    local folder, calls = new_folder(), 0
+    -- Stands for an interrupt: the epoch is trained and its checkpoint written.
+    local function by(epoch)
+      calls = calls + 1
+      if calls == stop then error 'stopped' end
+      return epoch.best_cross_entropy - epoch.lower_bound
+    end
+    test.fails('stopped', function() run { folder = folder, by = by } end)
+    local again = run { folder = folder }
+    test.equal(again.restart, whole.restart)
+    test.equal(again.value, whole.value)
+    for k, row in ipairs(again.rows) do
+      test.equal(row.dropped, whole.rows[k].dropped)
+      test.equal(row.value, whole.rows[k].value)
+    end
+  end
+  test.equal(run { folder = (whole.folder:gsub('/restart%-%d+$', '')) }.restart, whole.restart)
+end)
+
+test('a solved restart ends the search', function()
+  local first = best_of({ 1, 2, 3, 4, 5 }, 1, 1)[1]
+  local found = run { solved = values[first][1] }
+  test.equal(found.restart, first)
+  test.equal(found.solved, true)
+  test.equal(#found.trainer:history(), 1)
+  -- With stages, only the last one counts.
+  local stages = { { train = train, valid = valid, epochs = 2 }, { train = train, valid = longer, epochs = 1 } }
+  local staged = run { rungs = {}, solved = 1000,
+    make = function(restart, folder) return make(restart, folder, { stages = stages }) end }
+  test.equal(staged.solved, true)
+  test.equal(#staged.trainer:history(), 3)
+end)
+
+test('every restart is in the table', function()
+  local folder = new_folder()
+  local found = run { folder = folder }
+  local lines = pd.csv.decode(files.read(folder .. '/search.csv'))
+  test.equal(#lines, restarts + 1)
+  test.equal(lines[1 + found.restart][5], 'best')
+  test.equal(#json.decode(files.read(folder .. '/search.json')).restarts, restarts)
+end)
+
+test('a restart that fails does not go on', function()
+  local function failing(restart, folder)
+    return make(restart, folder, restart ~= 3 and { optimizer = { kind = 'sgd', learning_rate = 1e300 } } or nil)
+  end
+  local found = run { make = failing }
+  test.equal(found.restart, 3)
+  test.fails('every restart has failed', function()
+    run { restarts = 2, rungs = {}, make = function(_, folder) return failing(1, folder) end }
+  end)
+end)
+
+test('wrong options are named', function()
+  for _, case in ipairs {
+    { { restart = 3 }, "unknown option 'restart'" }, { { restarts = 0 }, 'restarts must be an integer from 1, got 0' },
+    { { make = 7 }, 'make must be a function, got a number' }, { { rungs = { 3, 3 } }, 'growing integers' },
+    { { keep = { 1 } }, 'a number for each of the 2 rungs, got 1' },
+    { { keep = { 2, 3 } }, 'keep%[2%] must be an integer from 1 to 2, got 3' },
+    { { make = function(restart) return make(restart) end }, "must return a trainer with run_folder = '" },
+  } do
+    test.fails(case[2], function() run(case[1]) end)
+  end
+  local folder = new_folder()
+  run { folder = folder, restarts = 1, rungs = {} }
+  test.fails('is the state of another search', function() run { folder = folder, restarts = 2, rungs = {} } end)
+  files.write(folder .. '/search.json', '[]')
+  test.fails('is not the state of a search', function() run { folder = folder, restarts = 1, rungs = {} } end)
+end)
+
+os.execute('rm -rf ' .. scratch)
+test.finish()

@@ -73,6 +73,27 @@ test('written tensors are read back, bit for bit', function()
   test.equal(select(2, pd.tensor.load(folder .. '/m.safetensors')).made, 'here')
 end)
 
+test('headers whose length begins like a pickle are read', function()
+  -- 0x80 and the version of a protocol, as the length of a header: 640 + 256 k bytes.
+  local begins_like_pickle = 0
+  for length = 1, 1500 do
+    local name = ('x'):rep(length)
+    local path = folder .. '/name.safetensors'
+    pd.tensor.save(path, { [name] = pd.tensor { 1, 2 } })
+    test.near(pd.tensor.load(path)[name], pd.tensor { 1, 2 }, 0)
+    if files.read(path):find '^\128[\2-\5]' then begins_like_pickle = begins_like_pickle + 1 end
+  end
+  test.equal(begins_like_pickle, 32)
+  local whole = files.read(folder .. '/name.safetensors')
+  test.fails('not a valid safetensors file.*its header claims 640', function()
+    pd.tensor.load(write('cut.safetensors', '\128\2' .. ('\0'):rep(6) .. whole:sub(9, 300)))
+  end)
+  -- A pickle of protocol 4 with a frame.
+  test.fails('is a pickle', function()
+    pd.tensor.load(write('p.pt', '\128\4\149\16\0\0\0\0\0\0\0{}' .. (' '):rep(40)))
+  end)
+end)
+
 test('unsound and hostile files are refused by name, and nothing is written for bad arguments', function()
   local function refused(words, path) test.fails(words, function() pd.tensor.load(path) end) end
   refused('objects.npy.*pickled objects', stored .. 'objects.npy')

@@ -15,6 +15,12 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // the limit of the published reader
 constexpr const char* kMetadataKey = "__metadata__";
 
+std::uint64_t header_length(std::string_view bytes) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  return length;
+}
+
 struct Entry {
   std::string name;
   const StoredType* type;
@@ -51,8 +57,7 @@ class TensorReader {
   Json read_header() {
     if (bytes_.size() < kLengthBytes)
       corrupt("{} bytes are too few for the header's length", bytes_.size());
-    std::uint64_t length = 0;
-    std::memcpy(&length, bytes_.data(), kLengthBytes);
+    const std::uint64_t length = header_length(bytes_);
     if (length > kLargestHeader)
       corrupt("its header claims {} bytes, more than the {} allowed", length, kLargestHeader);
     if (length > bytes_.size() - kLengthBytes)
@@ -194,6 +199,11 @@ std::string safetensors_bytes(const TensorFile& content) {
   bytes += text;
   for (const auto& item : items) bytes += bytes_of_tensor(item.tensor);
   return bytes;
+}
+
+bool begins_safetensors(std::string_view bytes) {
+  return bytes.size() > kLengthBytes && bytes[kLengthBytes] == '{' &&
+         header_length(bytes) <= kLargestHeader;
 }
 
 TensorFile parse_safetensors(std::string_view bytes, const std::string& file_name) {

@@ -27,6 +27,9 @@ struct TensorFile {
 // Returns the file's bytes; accepts tensors on any device. Throws std::invalid_argument for another
 // number type, or a duplicate or reserved name.
 std::string safetensors_bytes(const TensorFile& content);
+// Returns whether the bytes begin like a safetensors file: with the length of a header that the
+// format allows, then the header's first character.
+bool begins_safetensors(std::string_view bytes);
 TensorFile parse_safetensors(std::string_view bytes, const std::string& file_name);
 
 void write_safetensors(const Path& path, const TensorFile& content);  // atomic, see write_file()

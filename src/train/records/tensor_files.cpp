@@ -15,8 +15,10 @@ TensorFile read_tensors(const Path& path) {
   const std::string_view view = bytes;
   if (view.starts_with("\x93NUMPY")) return {{{"", parse_npy(view, path.string())}}, {}};
   if (view.starts_with("PK")) return {parse_npz(view, path.string()), {}};
-  // The second byte of a pickle is the version of its protocol.
-  if (view.size() > 2 && view[0] == '\x80' && view[1] >= 2 && view[1] <= 5)
+  // The second byte of a pickle is the version of its protocol. A safetensors file may begin with
+  // the same bytes, which are then the length of its header.
+  if (view.size() > 2 && view[0] == '\x80' && view[1] >= 2 && view[1] <= 5 &&
+      !begins_safetensors(view))
     fail_environment("tensor.load",
                      "'{}' is a pickle, which contains a program: convert it to safetensors with "
                      "scripts/tools/from_pytorch.py",

@@ -1,5 +1,8 @@
 #include "bindings/session/sandbox.h"
 
+#include <time.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -9,12 +12,39 @@
 namespace pushdown {
 namespace {
 
-constexpr int kBetweenLooks = 100;  // instructions
+constexpr int kBetweenLooks = 100;        // instructions
+constexpr double kSecondsOfAStep = 1e-7;  // instructions take 5 to 40 ns
+
+double seconds_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// A single instruction can join or compare long texts. The time that the processor spends on the
+// file bounds their number.
+class ProcessorTime {
+ public:
+  // Returns the number of steps that the time so far allows.
+  double steps() {
+    // This clock is cheap to read and ticks every few milliseconds.
+    const double tick = seconds_of(CLOCK_MONOTONIC_COARSE);
+    if (tick != last_tick_) {
+      last_tick_ = tick;
+      steps_ = (seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin_) / kSecondsOfAStep;
+    }
+    return steps_;
+  }
+
+ private:
+  double begin_ = seconds_of(CLOCK_THREAD_CPUTIME_ID), last_tick_ = 0, steps_ = 0;
+};
 
 // The running file. There is only one at a time, because no word of a file runs another file.
 struct Sandbox {
   SandboxLimits limits;
   double steps = 0, bytes = 0;
+  ProcessorTime time;
   lua_Alloc allocate = nullptr;
   void* allocator = nullptr;
   bool out_of_memory = false;
@@ -27,7 +57,8 @@ Sandbox* running = nullptr;
 void add_steps(lua_State* L, double steps, int level) {
   running->steps += steps;
   const bool stopped = running->stop.asked();
-  if (!stopped && running->steps <= running->limits.steps) return;
+  const double used = std::max(running->steps, running->time.steps());
+  if (!stopped && used <= running->limits.steps) return;
   luaL_where(L, level);
   if (stopped)
     lua_pushliteral(L, "interrupted");

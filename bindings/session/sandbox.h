@@ -9,7 +9,9 @@ namespace pushdown {
 // The limits of one file. Recursion ends at LuaJIT's own limit, a stack of about 65,000 values, and
 // at 100 nested calls through C functions.
 struct SandboxLimits {
-  double steps = 1e8;              // instructions of Lua, and comparisons of string patterns
+  // Instructions of Lua, comparisons of string patterns and bytes of texts that functions make. 0.1
+  // microseconds of processor time also count as a step.
+  double steps = 1e8;
   double memory = 64.0 * 1048576;  // bytes
 };
 // The limits of the session; pd.grammar.limits changes them.

@@ -126,10 +126,27 @@ local function pattern_steps(text, pattern, plain)
   return (string.byte(form) == 94 and 1 or length) * length ^ loops * 2 ^ optional
 end
 
+-- Returns a function of the libraries that counts the bytes of the text that it returns, or, with `of_argument`, of its
+-- first argument. One call can work for a long time on a long text.
+local function counted(name, f, count_steps, of_argument)
+  local function finish(argument, ok, result, ...)
+    if not ok then
+      error(type(result) == 'string' and string.gsub(result, "to '%?'", ("to '%s'"):format(name)) or result, 2)
+    end
+    local text = of_argument and argument or result
+    if type(text) == 'string' and #text >= 100 then count_steps(#text) end
+    return result, ...
+  end
+  return function(...) return finish((...), pcall(f, ...)) end
+end
+
 -- The string library without functions that make or take compiled code. Searches count the steps that they can take,
 -- because some patterns take practically forever.
 local function strings_counted(count_steps)
   local strings = copy(string, 'dump')
+  for _, name in ipairs { 'rep', 'reverse', 'upper', 'lower', 'sub', 'format' } do
+    strings[name] = counted(name, string[name], count_steps)
+  end
   for _, name in ipairs { 'find', 'match', 'gmatch', 'gsub' } do
     local search = string[name]
     strings[name] = function(text, pattern, ...)
@@ -154,14 +171,20 @@ local function bounded(f, calls)
   end
 end
 
-local function environment(words, strings)
+local function environment(words, strings, count_steps)
   local calls = { depth = 0 }
-  strings.gsub = bounded(strings.gsub, calls)
+  local gsub = bounded(strings.gsub, calls)
+  strings.gsub = function(...)
+    local result, count = gsub(...)
+    count_steps(#result)
+    return result, count
+  end
   local env = { math = copy(math), string = strings, table = copy(table), ipairs = ipairs,
-    pairs = pairs, tostring = tostring, tonumber = tonumber, type = type, error = error, assert = assert,
-    select = select, unpack = unpack }
+    pairs = pairs, tostring = tostring, tonumber = counted('tonumber', tonumber, count_steps, true), type = type,
+    error = error, assert = assert, select = select, unpack = unpack }
   env.math.randomseed, env.math.random = nil, nil
   env.table.sort = bounded(table.sort, calls)
+  env.table.concat = counted('concat', table.concat, count_steps)
   for name, word in pairs(words) do env[name] = word end
   return setmetatable(env, {
     __index = function(_, name)
@@ -181,7 +204,8 @@ function M.collect(text, path, given, resolve, run, count_steps)
   if text:sub(1, 1) == '\27' then return nil, path .. ': compiled Lua is not read as a grammar' end
   local spec = { rules = {}, transitions = {}, options = {} }
   local strings = strings_counted(count_steps)
-  local chunk, problem = load(text, '@' .. path, 't', environment(words_of(spec, path, given, resolve), strings))
+  local chunk, problem = load(text, '@' .. path, 't',
+    environment(words_of(spec, path, given, resolve), strings, count_steps))
   if not chunk then return nil, problem end
   local ok, trouble = run(chunk, strings)
   if not ok then

@@ -92,7 +92,8 @@ test('the values that a file can reach are known', function()
     end
   end
   for _, f in ipairs { math.random, math.randomseed, string.dump, string.find, string.match, string.gmatch, string.gsub,
-    table.sort } do
+    string.rep, string.reverse, string.upper, string.lower, string.sub, string.format, table.sort, table.concat,
+    tonumber } do
     harmless[f] = nil
   end
   local outside, seen = {}, {}
@@ -123,7 +124,8 @@ test('the values that a file can reach are known', function()
       assert(({ env = true, ['env.math'] = true, ['env.string'] = true, ['env.table'] = true,
         ['meta of env'] = true })[name] or name == 'methods', 'an unknown table: ' .. name)
     elseif not harmless[value] then
-      assert(name:match '^env%.[%a_]+$' or name:match '^env%.string%.[gfm]' or name == 'env.table.sort'
+      assert(name:match '^env%.[%a_]+$' or name:match '^env%.string%.[gfmrlus]' or name == 'env.table.sort'
+        or name == 'env.table.concat'
         or name == 'meta of env.__index',
         'an unknown function: ' .. name)
     end
@@ -181,6 +183,26 @@ test('searches that would not end are refused', function()
     refused('steps', text)
   end
   test.equal(attack "local w = ('a b c'):match '^(%S+)%s+(%S+)' rule(\"S -> '\" .. w .. \"'\")", nil)
+end)
+
+test('work on long texts ends', function()
+  for _, text in ipairs { "string.format('%s', a)", 'a:reverse()', 'a:upper()', 'a:lower()', 'a:sub(2)', "a:rep(2)",
+    "a:gsub('^b', '')", 'tonumber(a)', 'table.concat { a, a }', "('x'):rep(1e5):gsub('x', ('a'):rep(100))" } do
+    refused('attack%.lua:2: the file takes more than 100000000 steps',
+      "local a = ('1'):rep(1e7)\nfor i = 1, 1e7 do local b = " .. text .. ' end')
+  end
+  -- Operators are not functions. The time that they take counts.
+  local before = pd.grammar.limits {}
+  pd.grammar.limits { steps = 1e7 }
+  for _, text in ipairs { "a .. ''", 'a < b' } do
+    refused('attack%.lua:2: the file takes more than 10000000 steps',
+      "local a = ('1'):rep(3e6) local b = a .. 'x' a = a .. 'w'\nfor i = 1, 1e7 do local c = " .. text .. ' end')
+  end
+  pd.grammar.limits(before)
+  -- Misuse is reported at the line of the file.
+  refused("attack.lua:2: bad argument #1 to 'concat' %(table expected, got no value%)", 'doc "x"\ntable.concat()')
+  refused("attack.lua:2: bad argument #2 to 'rep'", 'doc "x"\nlocal s = ("x"):rep(nil)')
+  refused("attack.lua:2: .*number expected, got string", 'doc "x"\nlocal s = ("%d"):format("x")')
 end)
 
 test('memory ends', function()

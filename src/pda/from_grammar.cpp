@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include "base/check.h"
 #include "base/stopping.h"
 #include "grammar/greibach.h"
 
@@ -91,12 +93,31 @@ class Converter {
   std::vector<Step> steps_;
 };
 
+// Adds the weights of equal rules, because an automaton has each transition once.
+void merge_equal_rules(std::vector<GreibachRule>& rules) {
+  std::map<std::tuple<int, int, std::vector<int>>, std::size_t> places;
+  std::vector<GreibachRule> merged;
+  for (auto& rule : rules) {
+    const auto [place, is_new] =
+        places.try_emplace({rule.left, rule.terminal, rule.rest}, merged.size());
+    if (is_new)
+      merged.push_back(std::move(rule));
+    else
+      merged[place->second].weight += rule.weight;
+  }
+  rules = std::move(merged);
+}
+
 }  // namespace
 
 Pda pda_from_grammar(const Grammar& grammar) {
-  const auto form = greibach_form(grammar);
+  auto form = greibach_form(grammar);
+  merge_equal_rules(form.rules);
   Converter converter(form);
   converter.run();
+  check(!converter.steps().empty(), "pda.from_grammar",
+        "the grammar{} derives only the empty string, and an automaton needs a symbol to read",
+        grammar.name().empty() ? "" : " " + grammar.name());
 
   PdaSource source;
   source.name = grammar.name();

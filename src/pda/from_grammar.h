@@ -9,15 +9,17 @@
 //   m = 1         goes to B1 and leaves Y (replace Y),
 //   m = 0         goes to Y1 and replaces Y by Y2 ... Yk, or pops it if k = 1;
 //                 with the bottom symbol on top it goes to the accepting state `end`.
-// Runs that end there correspond one to one to the leftmost derivations of the normal form and have
-// the same weights, so the accepted runs of w weigh G(w) in total. The normal form may have fewer
-// derivations than the grammar. The start state accepts the empty string with its weight.
+// Runs that end there correspond one to one to the leftmost derivations of the normal form, whose
+// equal rules become one of their total weight, so the accepted runs of w weigh G(w) in total. The
+// normal form may have fewer derivations than the grammar. The start state accepts the empty string
+// with its weight.
 #pragma once
 #include "grammar/grammar.h"
 #include "pda/pda.h"
 
 namespace pushdown {
 
+// Throws std::invalid_argument for a grammar that derives no string but the empty one.
 Pda pda_from_grammar(const Grammar& grammar);
 
 }  // namespace pushdown

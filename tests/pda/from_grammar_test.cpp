@@ -8,9 +8,12 @@
 #include "grammar/text.h"
 #include "pda/lang.h"
 #include "pda/notation.h"
+#include "support/message.h"
 
 namespace pushdown::from_grammar_test {
 namespace {
+
+using testing_support::message;
 
 std::map<std::string, std::string> texts() {
   auto all = oracle::grammar_texts();
@@ -45,6 +48,26 @@ TEST(FromGrammar, AcceptedRunsHaveTheWeightsOfTheGrammar) {
       EXPECT_NEAR(got, wanted, 1e-8);
     EXPECT_EQ(to_text(Pda(parse_pda(to_text(pda)))), to_text(pda));
   }
+}
+
+TEST(FromGrammar, WeightsOfEqualAlternativesAreAdded) {
+  const Grammar grammar(parse_grammar("S -> 'x' | 'x' | 'y' S | 'y' S"));
+  const Pda pda = pda_from_grammar(grammar);
+  EXPECT_EQ(pda.transitions().size(), 4u);  // of S and of a start symbol on no right side
+  const auto weight = [&](const char* text) {
+    const auto automaton = on_string(pda, grammar.alphabet().parse(text));
+    return std::exp(LangChart<Log>(automaton).accepted());
+  };
+  EXPECT_NEAR(weight("x"), 1.0 / 2, 1e-15);
+  EXPECT_NEAR(weight("y y x"), 1.0 / 8, 1e-15);
+  EXPECT_NEAR(weight("y"), 0, 0);
+}
+
+TEST(FromGrammar, NothingToReadIsOneSentence) {
+  for (const char* text : {"S ->", "S -> 'a' [0] | [1]"})
+    EXPECT_EQ(message([&] { pda_from_grammar(Grammar(parse_grammar(text))); }),
+              "[pda.from_grammar] the grammar derives only the empty string, and an automaton "
+              "needs a symbol to read");
 }
 
 TEST(FromGrammar, RunsAreDerivations) {

@@ -92,9 +92,8 @@ using TaskStrings = std::variant<std::shared_ptr<Dataset>, std::vector<Tokens>>;
 double sampler_lower_bound(const Sampler& sampler, const TaskStrings& strings) {
   const auto& alphabet = sampler.grammar().alphabet();
   if (const auto* dataset = std::get_if<std::shared_ptr<Dataset>>(&strings)) {
-    check((*dataset)->alphabet() == alphabet, "sampler.lower_bound",
-          "the dataset's symbols are {}, the sampler's {}",
-          quoted_list((*dataset)->alphabet().symbols()), quoted_list(alphabet.symbols()));
+    check_same_alphabet("sampler.lower_bound", "the dataset and the sampler",
+                        (*dataset)->alphabet(), alphabet);
     return sampler.lower_bound((*dataset)->words());
   }
   return sampler.lower_bound(to_words(alphabet, std::get<std::vector<Tokens>>(strings)));

@@ -130,9 +130,8 @@ Dataset valid_strings(const LabelledDataset& dataset) {
 
 std::vector<std::pair<std::string, std::vector<std::vector<int>>>> targets_of(
     const LabelledDataset& dataset, const Grammar& grammar) {
-  check(dataset.alphabet() == grammar.alphabet(), "labelled.step_targets",
-        "the dataset's symbols are {}, the grammar's {}", quoted_list(dataset.alphabet().symbols()),
-        quoted_list(grammar.alphabet().symbols()));
+  check_same_alphabet("labelled.step_targets", "the dataset and the grammar", dataset.alphabet(),
+                      grammar.alphabet());
   std::vector<std::vector<int>> viable, member;
   for (const auto& targets : step_targets(grammar, dataset.words())) {
     viable.emplace_back(targets.viable.begin(), targets.viable.end());

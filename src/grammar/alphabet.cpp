@@ -86,6 +86,18 @@ Word Alphabet::encode(const std::vector<std::string>& symbols) const {
   return word;
 }
 
+void check_same_alphabet(std::string_view where, std::string_view both, const Alphabet& a,
+                         const Alphabet& b) {
+  if (a == b) return;
+  const bool reordered =
+      a.size() == b.size() && std::all_of(a.symbols().begin(), a.symbols().end(),
+                                          [&](const auto& symbol) { return b.find(symbol); });
+  fail(where, "{} have {}: {}; {}", both,
+       reordered ? "the same symbols in another order, and both must have one order"
+                 : "different symbols",
+       quoted_list(a.symbols()), quoted_list(b.symbols()));
+}
+
 std::string Alphabet::text(const Word& word) const {
   std::string text;
   for (const int id : word) {

@@ -36,4 +36,9 @@ class Alphabet {
   std::unordered_map<std::string, int> ids_;
 };
 
+// Throws std::invalid_argument unless both alphabets have the same symbols in the same order, as
+// the ids of symbols require. `both` names their owners: "the dataset and the grammar".
+void check_same_alphabet(std::string_view where, std::string_view both, const Alphabet& a,
+                         const Alphabet& b);
+
 }  // namespace pushdown

@@ -22,9 +22,8 @@ constexpr RowFormat kClassified{"labelled.load", "# pushdown classified data set
                                 "a classified dataset", "1 or 0"};
 
 void check_alphabet(const LabelledDataset& dataset, const Grammar& grammar) {
-  check(dataset.alphabet() == grammar.alphabet(), kLabelledDatasetPlace,
-        "the dataset and the grammar have different symbols: {} and {}",
-        quoted_list(dataset.alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
+  check_same_alphabet(kLabelledDatasetPlace, "the dataset and the grammar", dataset.alphabet(),
+                      grammar.alphabet());
 }
 
 std::string shown(const Alphabet& alphabet, const Word& word) {

@@ -54,9 +54,8 @@ class Maker {
         oracle_(grammar),
         symbols_(grammar.alphabet().size()) {
     for (const auto& dataset : exclude) {
-      check(dataset->alphabet() == grammar.alphabet(), kLabelledSamplingPlace,
-            "an excluded dataset and the grammar have different symbols: {} and {}",
-            quoted_list(dataset->alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
+      check_same_alphabet(kLabelledSamplingPlace, "an excluded dataset and the grammar",
+                          dataset->alphabet(), grammar.alphabet());
       used_.insert(dataset->words().begin(), dataset->words().end());
       if (options.negative_kind == "matched")
         automata_.push_back(learn_automaton(dataset->words(), dataset->labels(), symbols_));

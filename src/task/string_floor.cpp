@@ -88,9 +88,8 @@ Judged conjunction(const std::vector<Judged>& parts, const std::vector<bool>& la
 }  // namespace
 
 StringFloor string_floor(const LabelledDataset& train, const LabelledDataset& test) {
-  check(train.alphabet() == test.alphabet(), "task.floor",
-        "the training set and the test set have different symbols: {} and {}",
-        quoted_list(train.alphabet().symbols()), quoted_list(test.alphabet().symbols()));
+  check_same_alphabet("task.floor", "the training set and the test set", train.alphabet(),
+                      test.alphabet());
   const bool frequent = train.positives() >= train.negatives();
   std::vector<Judged> parts{judged("constant", train, test, [&](const Word&) { return frequent; }),
                             by_length(train, test)};

@@ -26,6 +26,19 @@ TEST(Alphabet, NumbersParsesAndPrints) {
   EXPECT_EQ(alphabet.find("x"), std::nullopt);
 }
 
+TEST(Alphabet, AnotherOrderIsNotCalledOtherSymbols) {
+  const Alphabet alphabet({"a", "b"});
+  EXPECT_EQ(message_of([&] { check_same_alphabet("x", "p and q", alphabet, alphabet); }),
+            "no error");
+  EXPECT_EQ(message_of([&] {
+              check_same_alphabet("x", "p and q", alphabet, Alphabet({"b", "a"}));
+            }),
+            "[x] p and q have the same symbols in another order, and both must have one order: 'a' "
+            "and 'b'; 'b' and 'a'");
+  EXPECT_EQ(message_of([&] { check_same_alphabet("x", "p and q", alphabet, Alphabet({"a"})); }),
+            "[x] p and q have different symbols: 'a' and 'b'; 'a'");
+}
+
 TEST(Alphabet, ErrorsNameTheSymbolAndTheNearest) {
   const Alphabet alphabet({"open", "close"});
   const auto message = message_of([&] { alphabet.parse("open clos"); });

@@ -139,7 +139,7 @@ test('the next symbol and the mean of all answers', function()
   end
   local texts = pd.model.language_model { alphabet = grammar:alphabet(), seed = 1 }
   test.equal(pd.train.evaluate(texts, valid, { grammar = grammar }).next_symbol_accuracy, 0)
-  test.fails("the data's symbols are", function()
+  test.fails('the data and the grammar have different symbols', function()
     pd.train.evaluate(texts, valid, { grammar = pd.grammar.load 'dyck' })
   end)
   test.fails('grammar needs validation strings', function() trainer { model = model(), grammar = grammar } end)

@@ -345,11 +345,10 @@ TEST(Trainer, RefusesModelsAndDataThatDoNotFit) {
   const auto other = std::make_shared<Dataset>(Alphabet({"a", "b"}), std::vector<Word>{{0, 1}});
   EXPECT_CONTAINS(
       complaint<std::invalid_argument>([&] { Trainer(small_model(), other, nullptr, {}); }),
-      "the data and the model have different alphabets: 'a' and 'b' in the data, '0', '1' and '#' "
-      "in the model");
+      "the data and the model have different symbols: 'a' and 'b'; '0', '1' and '#'");
   EXPECT_CONTAINS(
       complaint<std::invalid_argument>([&] { Trainer(small_model(), data, other, {}); }),
-      "alphabet");
+      "different symbols");
   EXPECT_CONTAINS(
       complaint<std::invalid_argument>([&] { Trainer(small_model(), nullptr, nullptr, {}); }),
       "no training set");

@@ -128,9 +128,7 @@ void check_next_symbols(const LabelledDataset& dataset, const NextSymbols& sets)
 }  // namespace
 
 void check_alphabets(std::string_view where, const SequenceModel& model, const Alphabet& alphabet) {
-  if (model.alphabet() == alphabet) return;
-  fail(where, "the data and the model have different alphabets: {} in the data, {} in the model",
-       quoted_list(alphabet.symbols()), quoted_list(model.alphabet().symbols()));
+  check_same_alphabet(where, "the data and the model", alphabet, model.alphabet());
 }
 
 std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const LabelledDataset& dataset,

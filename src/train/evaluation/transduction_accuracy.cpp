@@ -22,18 +22,13 @@ Json to_json(const TransductionAccuracy& value) {
   return json;
 }
 
-void check_alphabet(std::string_view where, const char* side, const Alphabet& data,
-                    const Alphabet& model) {
-  if (data == model) return;
-  fail(where, "the {} alphabet of the data, {}, differs from that of the model, {}", side,
-       quoted_list(data.symbols()), quoted_list(model.symbols()));
-}
-
 }  // namespace
 
 void check_alphabets(std::string_view where, const Transducer& model, const PairSource& source) {
-  check_alphabet(where, "source", source.source_alphabet(), model.alphabet());
-  check_alphabet(where, "target", source.target_alphabet(), model.target_alphabet());
+  check_same_alphabet(where, "the sources of the data and of the model", source.source_alphabet(),
+                      model.alphabet());
+  check_same_alphabet(where, "the targets of the data and of the model", source.target_alphabet(),
+                      model.target_alphabet());
 }
 
 std::optional<TransductionEvaluation> evaluate(const Transducer& model,

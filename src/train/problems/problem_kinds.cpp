@@ -104,9 +104,8 @@ EvaluationOptions language_options(const Measurement& of, const Data& data) {
 template <class Data>
 NextSymbolsPtr next_symbols_by(const GrammarPtr& grammar, const Data& data) {
   if (grammar == nullptr) return nullptr;
-  check(data.alphabet() == grammar->alphabet(), kEvaluatePlace,
-        "the data's symbols are {}, the grammar's {}", quoted_list(data.alphabet().symbols()),
-        quoted_list(grammar->alphabet().symbols()));
+  check_same_alphabet(kEvaluatePlace, "the data and the grammar", data.alphabet(),
+                      grammar->alphabet());
   return std::make_shared<NextSymbols>(next_symbols(*grammar, data.words()));
 }
 

@@ -173,6 +173,10 @@ double count_parses(const Grammar& grammar, const Tokens& tokens) {
   return parse_count(grammar, to_word(grammar.alphabet(), tokens));
 }
 
+double log_count_parses(const Grammar& grammar, const Tokens& tokens) {
+  return log_parse_count(grammar, to_word(grammar.alphabet(), tokens));
+}
+
 std::string show_grammar(const Grammar& grammar) {
   auto text = to_text(grammar);
   if (text.ends_with('\n')) text.pop_back();
@@ -251,7 +255,12 @@ void bind_grammar_class(Module& module) {
       .def<&count_parses>(
           "parse_count",
           "grammar:parse_count(tokens) -> number  Returns the number of derivations of a string: 0 "
-          "outside the language, math.huge if there are infinitely many.")
+          "outside the language, math.huge if there are infinitely many. A finite number above "
+          "1.8e308 is an error.")
+      .def<&log_count_parses>(
+          "log_parse_count",
+          "grammar:log_parse_count(tokens) -> number  Returns the natural logarithm of the number "
+          "of derivations of a string, however large.")
       .def<&rule_counts>("rule_counts",
                          "grammar:rule_counts(tokens) -> table  Returns how often the derivations "
                          "of a string use each rule on average, in the order of rules().")

@@ -1,6 +1,7 @@
 #include "grammar/parse_count.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/check.h"
@@ -8,17 +9,33 @@
 #include "base/stopping.h"
 #include "grammar/inside.h"
 #include "grammar/normal_form.h"
+#include "grammar/semiring.h"
 
 namespace pushdown {
 namespace {
 
+constexpr std::string_view kParseCountPlace = "grammar.parse_count";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// If one part has 0 derivations, so does the whole, even if the other part has infinitely many.
-double product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+// Numbers of derivations, which may be infinite. If one part has 0 derivations, so does the whole,
+// even if the other part has infinitely many.
+struct PlainCount {
+  static constexpr double zero = 0, one = 1;
+  static double plus(double a, double b) { return a + b; }
+  static double times(double a, double b) { return a == zero || b == zero ? zero : a * b; }
+};
+// The same as natural logarithms, which no count exceeds.
+struct LogCount {
+  static constexpr double zero = kMinusInfinity, one = 0;
+  static double plus(double a, double b) {
+    return a == kInfinity || b == kInfinity ? kInfinity : Log::plus(a, b);
+  }
+  static double times(double a, double b) { return a == zero || b == zero ? zero : a + b; }
+};
 
 // Counts over the short rules of a grammar (normal_form.h), whose derivations correspond one to one
 // to the grammar's.
+template <class Count>
 class ParseCounter {
  public:
   explicit ParseCounter(const NormalForm& form)
@@ -31,9 +48,9 @@ class ParseCounter {
   double count(const Word& word) {
     if (word.empty()) return empty_[static_cast<std::size_t>(form_.start)];
     length_ = word.size();
-    check_memory("grammar.parse_count", "the chart",
+    check_memory(kParseCountPlace, "the chart",
                  8.0 * static_cast<double>(length_ * length_ * size_));
-    cells_.assign(length_ * length_ * size_, 0);
+    cells_.assign(length_ * length_ * size_, Count::zero);
     const StopCheck stop;
     for (std::size_t span = 1; span <= length_; ++span)
       for (std::size_t i = 0; i + span <= length_; ++i) {
@@ -49,6 +66,7 @@ class ParseCounter {
     double ways;
   };
 
+  static void add(double& total, double ways) { total = Count::plus(total, ways); }
   static std::size_t index(int id) { return static_cast<std::size_t>(id); }
   double* cell(std::size_t i, std::size_t j) {
     return cells_.data() + (i * length_ + j - 1) * size_;
@@ -60,24 +78,25 @@ class ParseCounter {
   // empty_[A]: the number of derivations of the empty string from A. A nonterminal that derives the
   // empty string through itself has infinitely many.
   void count_empty() {
-    empty_.assign(size_, 0);
+    empty_.assign(size_, Count::zero);
     std::vector<char> state(size_, 0);  // 1: being counted, 2: done
     for (std::size_t a = 0; a < size_; ++a) empty_of(a, state);
   }
   double empty_of(std::size_t a, std::vector<char>& state) {
-    if (form_.nullable[a] <= 0) return 0;
+    if (form_.nullable[a] <= 0) return Count::zero;
     if (state[a] == 1) return kInfinity;
     if (state[a] == 2) return empty_[a];
     state[a] = 1;
-    double total = 0;
+    double total = Count::zero;
     for (const ShortRule& rule : form_.short_rules) {
       if (index(rule.left) != a || rule.weight <= 0) continue;
       if (!std::all_of(rule.right.begin(), rule.right.end(),
                        [&](Symbol symbol) { return nullable(symbol); }))
         continue;
-      double ways = 1;
-      for (const Symbol symbol : rule.right) ways *= empty_of(index(symbol.id), state);
-      total += ways;
+      double ways = Count::one;
+      for (const Symbol symbol : rule.right)
+        ways = Count::times(ways, empty_of(index(symbol.id), state));
+      add(total, ways);
     }
     state[a] = 2;
     return empty_[a] = total;
@@ -88,11 +107,11 @@ class ParseCounter {
   void link_unary() {
     links_.resize(size_);
     const auto link = [&](int from, Symbol to, double ways) {
-      if (!to.terminal && ways > 0) links_[index(from)].push_back({index(to.id), ways});
+      if (!to.terminal && ways > Count::zero) links_[index(from)].push_back({index(to.id), ways});
     };
     for (const ShortRule& rule : form_.short_rules) {
       if (rule.weight <= 0) continue;
-      if (rule.right.size() == 1) link(rule.left, rule.right[0], 1);
+      if (rule.right.size() == 1) link(rule.left, rule.right[0], Count::one);
       if (rule.right.size() != 2) continue;
       for (const int other : {1, 0})
         if (nullable(rule.right[index(other)]))
@@ -106,17 +125,17 @@ class ParseCounter {
     chains_.resize(size_);
     for (std::size_t a = 0; a < size_; ++a) {
       if (links_[a].empty()) {
-        chains_[a].push_back({a, 1});
+        chains_[a].push_back({a, Count::one});
         continue;
       }
-      std::vector<double> ways(size_, 0);
+      std::vector<double> ways(size_, Count::zero);
       std::vector<std::size_t> order;
       std::vector<char> state(size_, 0), round(size_, 0);
       visit(a, state, round, order);
-      ways[a] = 1;
+      ways[a] = Count::one;
       for (auto b = order.rbegin(); b != order.rend(); ++b) {
         if (round[*b]) ways[*b] = kInfinity;
-        for (const Link& link : links_[*b]) ways[link.to] += product(ways[*b], link.ways);
+        for (const Link& link : links_[*b]) add(ways[link.to], Count::times(ways[*b], link.ways));
       }
       for (const std::size_t b : order) chains_[a].push_back({b, ways[b]});
     }
@@ -135,31 +154,31 @@ class ParseCounter {
 
   // Returns the number of derivations of word[i, j) from the symbol.
   double ways(Symbol symbol, const Word& word, std::size_t i, std::size_t j) {
-    if (symbol.terminal) return j == i + 1 && word[i] == symbol.id ? 1 : 0;
+    if (symbol.terminal) return j == i + 1 && word[i] == symbol.id ? Count::one : Count::zero;
     return cell(i, j)[index(symbol.id)];
   }
 
   void fill(const Word& word, std::size_t i, std::size_t j) {
-    std::vector<double> own(size_, 0);  // by rules whose parts are all non-empty
+    std::vector<double> own(size_, Count::zero);  // by rules whose parts are all non-empty
     for (const ShortRule& rule : form_.short_rules) {
       if (rule.weight <= 0 || rule.right.empty()) continue;
       double& total = own[index(rule.left)];
       const Symbol first = rule.right[0];
       if (rule.right.size() == 1) {
-        if (first.terminal) total += ways(first, word, i, j);
+        if (first.terminal) add(total, ways(first, word, i, j));
         continue;
       }
       const Symbol second = rule.right[1];
       if (first.terminal && nullable(second))
-        total += product(ways(first, word, i, j), empty_[index(second.id)]);
+        add(total, Count::times(ways(first, word, i, j), empty_[index(second.id)]));
       if (second.terminal && nullable(first))
-        total += product(ways(second, word, i, j), empty_[index(first.id)]);
+        add(total, Count::times(ways(second, word, i, j), empty_[index(first.id)]));
       for (std::size_t k = i + 1; k < j; ++k)
-        total += product(ways(first, word, i, k), ways(second, word, k, j));
+        add(total, Count::times(ways(first, word, i, k), ways(second, word, k, j)));
     }
     double* result = cell(i, j);
     for (std::size_t a = 0; a < size_; ++a)
-      for (const Link& chain : chains_[a]) result[a] += product(chain.ways, own[chain.to]);
+      for (const Link& chain : chains_[a]) add(result[a], Count::times(chain.ways, own[chain.to]));
   }
 
   const NormalForm& form_;
@@ -172,8 +191,22 @@ class ParseCounter {
 }  // namespace
 
 double parse_count(const Grammar& grammar, const Word& word) {
-  check_word("grammar.parse_count", grammar.alphabet(), word);
-  return ParseCounter(grammar.normal_form()).count(word);
+  check_word(kParseCountPlace, grammar.alphabet(), word);
+  const double count = ParseCounter<PlainCount>(grammar.normal_form()).count(word);
+  if (count < kInfinity) return count;
+  const double log = ParseCounter<LogCount>(grammar.normal_form()).count(word);
+  check(log == kInfinity, kParseCountPlace,
+        "the string has about 10^{:.2f} derivations, and a number is at most 1.8e308; "
+        "log_parse_count returns the logarithm",
+        log / std::log(10.0));
+  return count;
+}
+
+double log_parse_count(const Grammar& grammar, const Word& word) {
+  check_word("grammar.log_parse_count", grammar.alphabet(), word);
+  const double count = ParseCounter<PlainCount>(grammar.normal_form()).count(word);
+  return count < kInfinity ? std::log(count)
+                           : ParseCounter<LogCount>(grammar.normal_form()).count(word);
 }
 
 }  // namespace pushdown

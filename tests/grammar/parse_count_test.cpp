@@ -9,9 +9,12 @@
 #include "base/random.h"
 #include "grammar/inside.h"
 #include "grammar/text.h"
+#include "support/message.h"
 
 namespace pushdown::parse_count_test {
 namespace {
+
+using testing_support::message;
 
 Grammar parsed(const char* text) { return Grammar(parse_grammar(text)); }
 
@@ -23,6 +26,30 @@ TEST(ParseCount, BinaryTreesAreCatalanNumbers) {
     catalan = catalan * 2 * (2 * n - 1) / (n + 1);
   }
   EXPECT_EQ(parse_count(grammar, {}), 0);
+}
+
+TEST(ParseCount, CountsAboveTheLargestNumberAreFinite) {
+  const Grammar grammar = parsed("S -> S S [0.4] | 'a' [0.6]");
+  // log C(n - 1), the Catalan number.
+  const auto log_catalan = [](int n) {
+    return std::lgamma(2 * n - 1) - std::lgamma(n) - std::lgamma(n + 1);
+  };
+  for (const int n : {1, 2, 20, 500, 700})
+    EXPECT_NEAR(log_parse_count(grammar, Word(static_cast<std::size_t>(n), 0)), log_catalan(n),
+                1e-9 * n);
+  EXPECT_EQ(log_parse_count(grammar, {}), -std::numeric_limits<double>::infinity());
+  EXPECT_LT(parse_count(grammar, Word(500, 0)), 1e308);
+  EXPECT_EQ(message([&] { parse_count(grammar, Word(700, 0)); }),
+            "[grammar.parse_count] the string has about 10^416.32 derivations, and a number is at "
+            "most 1.8e308; log_parse_count returns the logarithm");
+  // Beside a cycle that the string cannot pass, and beside one that it can.
+  const Grammar cycle = parsed("S -> S S | 'a' | A\nA -> A | 'b'");
+  const Word word(700, cycle.alphabet().id("a"));
+  EXPECT_NEAR(log_parse_count(cycle, word), log_catalan(700), 1e-6);
+  Word through = word;
+  through.back() = cycle.alphabet().id("b");
+  EXPECT_EQ(parse_count(cycle, through), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(log_parse_count(cycle, through), std::numeric_limits<double>::infinity());
 }
 
 TEST(ParseCount, AttachmentsOfPrepositionalPhrases) {

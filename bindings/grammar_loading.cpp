@@ -18,13 +18,6 @@ namespace {
 
 using AnyGrammar = std::variant<Grammar, SynchronousGrammar>;
 
-// Logs the warnings of the grammar and returns it.
-template <class Made>
-Made told(Made grammar) {
-  for (const auto& warning : grammar.warnings()) log_message("warn", warning);
-  return grammar;
-}
-
 // A wrong declaration would give wrong entropies. A few milliseconds are spent on testing it with
 // some short strings.
 void check_promise(const Grammar& grammar) {
@@ -40,12 +33,12 @@ void check_promise(const Grammar& grammar) {
 }
 
 Grammar built(const GrammarSource& source) {
-  Grammar grammar = told(Grammar(source));
+  Grammar grammar = warned(Grammar(source));
   check_promise(grammar);
   return grammar;
 }
 SynchronousGrammar built(const SynchronousSource& source) {
-  return told(SynchronousGrammar(source));
+  return warned(SynchronousGrammar(source));
 }
 
 std::vector<std::string> list_grammars(lua_State* L, const std::optional<std::string>& kind) {

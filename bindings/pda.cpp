@@ -192,6 +192,9 @@ void bind_pda(lua_State* L) {
       .def<&dead_states>("dead", "pda:dead() -> table  Returns the trap states.")
       .def<&Pda::strength>("strength",
                            "pda:strength() -> number  Returns its strength as a hint, or nil.")
+      .def<&Pda::warnings>("warnings",
+                           "pda:warnings() -> table  Returns warnings about transitions that never "
+                           "fire.")
       .def<&minimal_pda>("minimal",
                          "pda:minimal{options} -> Pda  Returns a deterministic automaton with "
                          "equal states merged and without the parts that no accepted string uses.")

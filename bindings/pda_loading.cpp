@@ -4,6 +4,7 @@
 #include "bindings/grammar.h"
 #include "bindings/grammar_file.h"
 #include "bindings/pda.h"
+#include "bindings/session/log.h"
 #include "pda/from_grammar.h"
 #include "pda/minimisation.h"
 #include "pda/notation.h"
@@ -100,7 +101,7 @@ Pda build_pda(const Json& spec) {
         "'transitions' must be a list");
   for (const auto& row : transitions)
     source.transitions.push_back(read_transition(row, source.transitions.size() + 1));
-  return Pda(source);
+  return warned(Pda(source));
 }
 
 struct PdaSpec {
@@ -133,7 +134,8 @@ Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& o
   const Json given = options.value_or(Json::object());
   if (path.extension() != ".lua") {
     resolve_options("pda.load", {}, given);  // a text has no options
-    return Pda(parse_pda(read_definition(L, DefinitionKind::automaton, path), path.string()));
+    const auto text = read_definition(L, DefinitionKind::automaton, path);
+    return warned(Pda(parse_pda(text, path.string())));
   }
   return build_pda(run_definition(L, DefinitionKind::automaton, path, given));
 }
@@ -142,7 +144,7 @@ void bind_pda_loading(Module& module) {
   module
       .call<[](const PdaSpec& given) { return build_pda(given.spec); }>(
           "pda{options} -> Pda  Returns an automaton from a list of transitions.")
-      .def<[](const std::string& text) { return Pda(parse_pda(text)); }>(
+      .def<[](const std::string& text) { return warned(Pda(parse_pda(text))); }>(
           "parse",
           "parse(text) -> Pda  Returns an automaton from text with one transition per line.")
       .def<&load_pda>(

@@ -12,6 +12,12 @@ namespace pushdown {
 void set_log_level(const std::string& name);
 std::string log_level();
 void log_message(const std::string& level, const std::string& message);
+// Logs the warnings of a value that was made and returns the value.
+template <class Made>
+Made warned(Made made) {
+  for (const auto& warning : made.warnings()) log_message("warn", warning);
+  return made;
+}
 // Logs only to the files.
 void log_to_files(const std::string& level, const std::string& message);
 // Returns whether messages of this level are logged now.

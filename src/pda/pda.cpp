@@ -25,6 +25,7 @@ struct Pda::Data {
   bool at_bottom = false;
   std::vector<bool> dead;
   std::optional<double> strength;
+  std::vector<std::string> warnings;
 };
 
 namespace {
@@ -32,6 +33,26 @@ namespace {
 // Roles of a name in a pattern.
 enum Role { kState, kInput, kStack, kRoles };
 constexpr const char* kRoleNames[] = {"state", "input symbol", "stack symbol"};
+
+// Other notations write these words for no symbol at all.
+bool means_no_symbol(const std::string& name) {
+  constexpr std::array kWords{"\xCE\xB5", "\xCF\xB5", "\xCE\xBB", "epsilon", "lambda"};
+  return std::find(kWords.begin(), kWords.end(), name) != kWords.end();
+}
+
+// Returns whether a pushed name looks like several symbols, as other notations push: the top with
+// others before or behind it, or a sequence of `known` symbols.
+bool looks_like_several(const std::string& pushed, const std::string& top,
+                        const std::set<std::string>& known) {
+  if (pushed.size() > top.size() && (pushed.starts_with(top) || pushed.ends_with(top))) return true;
+  for (std::string_view rest = pushed; !rest.empty();) {
+    const auto next = std::find_if(known.begin(), known.end(),
+                                   [&](const auto& symbol) { return rest.starts_with(symbol); });
+    if (next == known.end()) return false;
+    rest.remove_prefix(next->size());
+  }
+  return true;
+}
 
 struct Place {
   Role role;
@@ -79,6 +100,24 @@ class Builder {
       for (const auto& name : names[role]) ids_[role].emplace(name, ids_[role].size());
     check_size(names);
     for (const auto& pattern : source_.transitions) expand(marked(pattern), names, plain);
+    if (source_.stack_symbols.empty()) check_pushed(plain);
+  }
+
+  // Returns a warning for each transition that pops the bottom symbol, by name and in vain.
+  std::vector<std::string> warnings(const std::vector<TransitionPattern>& plain) const {
+    std::vector<std::string> texts;
+    const auto& bottom = source_.bottom;
+    const bool is_pushed = std::any_of(plain.begin(), plain.end(), [&](const auto& t) {
+      return t.pushed == bottom && (t.action == StackAction::push || t.top != bottom);
+    });
+    for (const auto& t : source_.transitions)
+      if (!is_pushed && t.action == StackAction::pop && t.top == bottom &&
+          range_of(t.variables, bottom) == nullptr)
+        texts.push_back(fmt::format(
+            "{}the transition from {}, {} that reads {} never fires: the last element of the stack "
+            "cannot be popped, and no transition pushes {}",
+            t.origin.empty() ? "" : t.origin + ": ", t.state, t.top, t.symbol, bottom));
+    return texts;
   }
 
   // Returns the id of a name in one of the lists that run() has filled.
@@ -122,6 +161,32 @@ class Builder {
     check_memory(where_, fmt::format("an automaton of {:.0f} transitions", count), kBytes * count);
   }
 
+  // An automaton of another notation must not be read as a different one.
+  void check_meaning(Role role, const std::string& name, const std::string& origin) const {
+    if (role == kState || !means_no_symbol(name) || name == source_.bottom) return;
+    if (role == kInput)
+      stop(origin,
+           "'{}' as an input symbol: every transition reads a symbol, and moves without input are "
+           "not supported; if '{}' is a symbol, list it in symbols",
+           name, name);
+    stop(origin,
+         "'{}' as a stack symbol: every transition has one symbol as the top, and removes it with "
+         "pop; if '{}' is a symbol, list it in stack_symbols",
+         name, name);
+  }
+
+  void check_pushed(const std::vector<TransitionPattern>& plain) const {
+    std::set<std::string> known{source_.bottom};
+    for (const auto& t : plain) known.insert(t.top);
+    for (const auto& t : plain)
+      if (t.action != StackAction::pop && !known.contains(t.pushed) &&
+          looks_like_several(t.pushed, t.top, known))
+        stop(t.origin,
+             "'{}' puts one symbol on the stack, which is the top of no transition: a transition "
+             "pushes one symbol; if {} is one, list it in stack_symbols",
+             action_text(t.action, t.pushed), t.pushed);
+  }
+
   void check_name(Role role, const std::string& name, const std::string& origin) const {
     if (const auto reason = pda_name_error(name); !reason.empty())
       stop(origin, "the name of a {} {}", kRoleNames[role], reason);
@@ -163,13 +228,16 @@ class Builder {
       }
       return;
     }
+    const auto use = [&](const std::string& name, const std::string& origin) {
+      if (add(name, origin)) check_meaning(role, name, origin);
+    };
     for (const auto& pattern : source_.transitions)
       for (const auto& [place, name] : places(pattern)) {
         if (place != role) continue;
         if (const auto* range = range_of(pattern.variables, *name))
-          for (const auto& value : *range) add(value, pattern.origin);
+          for (const auto& value : *range) use(value, pattern.origin);
         else
-          add(*name, pattern.origin);
+          use(*name, pattern.origin);
       }
     if (role == kState) {
       for (const auto& [state, weight] : source_.accepting) add(state, "");
@@ -244,6 +312,7 @@ Pda::Pda(const PdaSource& source) {
   data->stack_symbols = names[kStack];
   data->alphabet = Alphabet(names[kInput]);
   data->at_bottom = source.at_bottom;
+  data->warnings = builder.warnings(plain);
   data_ = data;
   const StopCheck stop;
   for (const auto& t : plain) {
@@ -305,6 +374,7 @@ bool Pda::at_bottom() const { return data_->at_bottom; }
 bool Pda::names_accepting() const { return !data_->all_accepting; }
 const std::vector<bool>& Pda::dead() const { return data_->dead; }
 std::optional<double> Pda::strength() const { return data_->strength; }
+const std::vector<std::string>& Pda::warnings() const { return data_->warnings; }
 
 bool Pda::deterministic() const {
   std::set<std::tuple<int, int, int>> seen;

@@ -69,8 +69,9 @@ class Pda {
  public:
   // Throws if there are no transitions, no bottom symbol, a name that is not in its list, a name
   // that cannot be written, a weight that is negative or not finite, an unused variable, a
-  // duplicate transition, a dead state that is accepting or has outgoing transitions, or a strength
-  // not above 0.
+  // duplicate transition, a dead state that is accepting or has outgoing transitions, a strength
+  // not above 0, or, where symbols are not listed, a symbol that means none in other notations or a
+  // pushed name that looks like several symbols.
   explicit Pda(const PdaSource& source);
 
   const std::string& name() const;
@@ -83,6 +84,9 @@ class Pda {
   bool names_accepting() const;           // otherwise, all states except the dead ones accept
   const std::vector<bool>& dead() const;  // of each state
   std::optional<double> strength() const;
+  // One line for each transition that pops the bottom symbol, named as the top, though the bottom
+  // symbol is never pushed.
+  const std::vector<std::string>& warnings() const;
 
   // Returns whether every state, top symbol and input symbol have at most one transition of
   // positive weight.

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "random_pda.h"
+#include "support/message.h"
 
 namespace pushdown::notation_test {
 namespace {
+
+using testing_support::message;
 
 std::vector<std::string> lines_of(const Pda& pda) {
   std::vector<std::string> lines;
@@ -58,6 +61,46 @@ TEST(PdaNotation, RandomAutomataAreReadBack) {
     expect_same(pda, Pda(parse_pda(to_text(pda))));
     expect_same(pda, Pda(pda.source()));
   }
+}
+
+TEST(PdaNotation, OtherNotationsAreRefusedUnlessTheirSymbolsAreListed) {
+  const std::string a = "%bottom Z\nq, Z --a--> q, push A\n";
+  const std::vector<std::tuple<std::string, std::string, std::string>> cases{
+      {"q, Z --\xCE\xB5--> q, replace Z",
+       "[pda] text:3: '\xCE\xB5' as an input symbol: every transition reads a symbol, and moves "
+       "without input are not supported; if '\xCE\xB5' is a symbol, list it in symbols",
+       "%symbols a \xCE\xB5"},
+      {"q, Z --x--> q, replace Z for x in a epsilon", "text:3: 'epsilon' as an input symbol",
+       "%symbols a epsilon"},
+      {"q, \xCE\xBB --a--> q, pop", "text:3: '\xCE\xBB' as a stack symbol",
+       "%stack_symbols Z A \xCE\xBB"},
+      {"q, A --a--> q, replace \xCE\xB5", "and removes it with pop", "%stack_symbols Z A \xCE\xB5"},
+      {"q, A --a--> q, push AZ",
+       "[pda] text:3: 'push AZ' puts one symbol on the stack, which is the top of no transition: "
+       "a transition pushes one symbol; if AZ is one, list it in stack_symbols",
+       "%stack_symbols Z A AZ"},
+      {"q, Z --a--> q, push BZ", "'push BZ' puts one symbol", "%stack_symbols Z A BZ"},
+      {"q, A --b--> q, replace ZZA\nq, A --b--> q, pop", "'replace ZZA' puts one symbol",
+       "%stack_symbols Z A ZZA"}};
+  for (const auto& [line, complaint, list] : cases) {
+    EXPECT_CONTAINS(message([&] { Pda(parse_pda(a + line)); }), complaint);
+    EXPECT_EQ(message([&] { Pda(parse_pda(a + line + "\n" + list)); }), "no error");
+  }
+  // Names of several characters are names.
+  const Pda pda(parse_pda("%bottom Z\nq, Z --a--> q, push Z1\nq, Z1 --a--> q, push mark"));
+  expect_same(pda, Pda(parse_pda(to_text(pda))));
+}
+
+TEST(PdaNotation, PopsOfTheBottomThatNeverFireAreReported) {
+  const auto warnings = [](const std::string& text) {
+    return Pda(parse_pda("%bottom Z\n" + text)).warnings();
+  };
+  EXPECT_EQ(warnings("q, Z --a--> q, pop"),
+            (std::vector<std::string>{
+                "text:2: the transition from q, Z that reads a never fires: the last element of "
+                "the stack cannot be popped, and no transition pushes Z"}));
+  EXPECT_TRUE(warnings("q, Z --a--> q, pop\nq, Z --b--> q, push Z").empty());
+  EXPECT_TRUE(warnings("q, x --a--> q, pop for all x\nq, Z --b--> q, push y").empty());
 }
 
 TEST(PdaNotation, AnyNamesAreReadBack) {

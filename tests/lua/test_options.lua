@@ -11,7 +11,7 @@ local function path(name) return folder .. '/' .. name end
 
 -- Names in usage lines for values by name, lists and results, which are not options.
 local no_options = { ['LanguageModel:set_parameters'] = true, ['Recognizer:set_parameters'] = true,
-  ['Transducer:set_parameters'] = true, ['pd.file.contents'] = true }
+  ['Transducer:set_parameters'] = true, ['pd.file.contents'] = true, ['pd.file.repository'] = true }
 
 test('every function with a table of options declares them', function()
   local count = 0

@@ -39,6 +39,14 @@ class Reporter {
          fmt::format(format, std::forward<Args>(args)...));
   }
 
+  // A line that begins with the origin or, without one, with the grammar's name.
+  template <class... Args>
+  std::string text(const std::string& origin, fmt::format_string<Args...> format,
+                   Args&&... args) const {
+    return (origin.empty() ? where_ : origin) + ": " +
+           fmt::format(format, std::forward<Args>(args)...);
+  }
+
  private:
   std::string where_;
 };
@@ -118,25 +126,59 @@ std::vector<Rule> number_rules(const GrammarSource& source, const Alphabet& alph
   return rules;
 }
 
-void normalise_weights(std::vector<Rule>& rules, const std::vector<std::string>& nonterminals,
-                       const Reporter& report) {
-  std::vector<double> sums(nonterminals.size()), counts(nonterminals.size());
-  std::vector<std::string> origins(nonterminals.size());
-  for (const auto& rule : rules) {
-    if (origins[rule.left].empty()) origins[rule.left] = rule.origin;
-    sums[rule.left] += rule.weight;
-    ++counts[rule.left];
+// The weights of one left side as written.
+struct WrittenWeights {
+  double sum = 0, count = 0, largest = 0;
+  bool all_or_none = true;  // all are 0 or 1
+  std::string origin = {};  // of the first one
+
+  void add(const Rule& rule) {
+    if (count == 0) origin = rule.origin;
+    sum += rule.weight;
+    ++count;
+    largest = std::max(largest, rule.weight);
+    all_or_none = all_or_none && (rule.weight == 0 || rule.weight == 1);
   }
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    if (!(sums[i] > 0) || !std::isfinite(sums[i]))
-      report.stop(origins[i],
-                  "the weights of nonterminal {} must have a positive finite sum, got {}",
-                  nonterminals[i], sums[i]);
+  // Numbers of at most 1 are meant as probabilities, larger ones as counts. Six printed digits
+  // explain a small deviation.
+  bool misses_one() const {
+    return largest <= 1 && !all_or_none && std::fabs(sum - 1) > 1e-6 * count;
+  }
+};
+
+// Returns a warning for each left side whose probabilities do not sum to one.
+std::vector<std::string> normalise_weights(std::vector<Rule>& rules,
+                                           const std::vector<std::string>& nonterminals,
+                                           const Reporter& report) {
+  std::vector<WrittenWeights> written(nonterminals.size());
+  for (const auto& rule : rules) written[rule.left].add(rule);
+  std::vector<std::string> warnings;
+  std::size_t more = 0;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    constexpr std::size_t kMostWarnings = 5;
+    const auto& [sum, count, largest, all_or_none, origin] = written[i];
+    if (!(sum > 0) || !std::isfinite(sum))
+      report.stop(origin, "the weights of nonterminal {} must have a positive finite sum, got {}",
+                  nonterminals[i], sum);
+    if (!written[i].misses_one()) continue;
+    if (warnings.size() == kMostWarnings)
+      ++more;
+    else
+      warnings.push_back(
+          report.text(origin,
+                      "the weights of nonterminal {} sum to {:.6g}, not 1; each is divided "
+                      "by the sum",
+                      nonterminals[i], sum));
+  }
+  if (more > 0)
+    warnings.push_back(
+        report.text("", "{} more nonterminals have weights that do not sum to 1", more));
   for (auto& rule : rules) {
     // Weights that already sum to one up to rounding are kept as written.
-    const double sum = sums[rule.left];
-    if (std::fabs(sum - 1) > 2.3e-16 * counts[rule.left]) rule.weight /= sum;
+    const auto& [sum, count, largest, all_or_none, origin] = written[rule.left];
+    if (std::fabs(sum - 1) > 2.3e-16 * count) rule.weight /= sum;
   }
+  return warnings;
 }
 
 std::string listed(const std::vector<bool>& good, const std::vector<std::string>& names) {
@@ -229,7 +271,7 @@ Grammar::Grammar(const GrammarSource& source) {
                 near.empty() ? "" : ", did you mean " + near + "?");
   }
   data->start = static_cast<int>(found - data->nonterminals.begin());
-  normalise_weights(data->rules, data->nonterminals, report);
+  data->warnings = normalise_weights(data->rules, data->nonterminals, report);
   check_reachable(data->rules, data->alphabet, data->nonterminals, data->start, report);
   check_productive(data->rules, data->nonterminals, data->start, report);
   auto form = make_normal_form(data->alphabet, data->nonterminals, data->rules, data->start);

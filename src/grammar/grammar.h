@@ -2,9 +2,10 @@
 //
 // A grammar has nonterminals, terminals (its alphabet), a start symbol and rules A -> X1 ... Xk (k
 // = 0 is an epsilon rule). The weight of a rule is its probability given A: the weights passed in
-// are divided by their sum per left side. The grammar defines G(w), the sum of the probabilities of
-// the derivations of w. The sum of G(w) over all strings is the termination probability, which is
-// below 1 for a supercritical grammar (a warning, not an error).
+// are divided by their sum per left side. If they are at most 1, and so meant as probabilities, a
+// sum that differs from 1 by more than rounding is a warning. The grammar defines G(w), the sum of
+// the probabilities of the derivations of w. The sum of G(w) over all strings is the termination
+// probability, which is below 1 for a supercritical grammar (a warning, not an error).
 //
 // Grammar is an immutable value that is cheap to copy. Errors are std::invalid_argument and name
 // the origin (file:line) of the rule and the symbol.

@@ -20,6 +20,29 @@ TEST(Grammar, WeightsAreNormalisedPerLeftSide) {
 }
 
 TEST(Grammar, AlphabetOrderCanBeGiven) {
+TEST(Grammar, ProbabilitiesThatDoNotSumToOneAreReported) {
+  const auto warnings = [](const std::string& text) {
+    return Grammar(parse_grammar(text)).warnings();
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(warnings("S -> 'x' T [1]\nT -> 'x' [0.5] | 'y' [0.4]"),
+            (Lines{"text:2: the weights of nonterminal T sum to 0.9, not 1; each is divided by the "
+                   "sum"}));
+  EXPECT_EQ(warnings("S -> 'x' [0.9]").size(), 1u);
+  EXPECT_EQ(warnings("S -> 'x' [1] | 'y' [0.5]").size(), 1u);
+  // Rounded probabilities, counts, and rules that an option switches off.
+  for (const char* text :
+       {"S -> 'x' [.333333] | 'y' [.333333] | 'z' [.333333]", "S -> 'x' [3] | 'y' [0.5]",
+        "S -> 'x' | 'y'", "S -> 'x' [1] | 'y' [1] | 'z' [0]"})
+    EXPECT_EQ(warnings(text), Lines{}) << text;
+  std::string many = "S ->";
+  for (int i = 0; i < 8; ++i) many += fmt::format(" A{}", i);
+  for (int i = 0; i < 8; ++i) many += fmt::format("\nA{} -> 'a' [0.5]", i);
+  const auto lines = warnings(many);
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[5], "grammar: 3 more nonterminals have weights that do not sum to 1");
+}
+
   auto source = parse_grammar("S -> 'b' S 'c' | 'a'");
   source.symbols = {"a", "c"};
   EXPECT_EQ(Grammar(source).alphabet().symbols(), (std::vector<std::string>{"a", "c", "b"}));

@@ -208,14 +208,18 @@ Grammar from_nltk(const std::string& text) { return built(parse_grammar(text, "t
 
 struct RuleListOptions {
   std::string start;
+  std::optional<std::vector<std::string>> tags;
   static OptionRows rows() {
     return declare<RuleListOptions>(
-        {{"start", &RuleListOptions::start, "start symbol; if absent, that of the first rule"}});
+        {{"start", &RuleListOptions::start, "start symbol; if absent, that of the first rule"},
+         {"tags", &RuleListOptions::tags,
+          "the left sides whose right sides are words, also words that are spelt like a left side; "
+          "if absent, found from the rules"}});
   }
 };
 
 Grammar from_rules(const std::string& text, const RuleListOptions& options) {
-  return built(parse_rule_list(text, "text", options.start));
+  return built(parse_rule_list(text, "text", options.start, options.tags));
 }
 
 }  // namespace
@@ -234,11 +238,13 @@ void bind_grammar_loading(Module& module) {
       .def<&from_nltk>("from_nltk",
                        "from_nltk(text) -> Grammar  Returns a grammar from the text of an "
                        "nltk.PCFG or nltk.CFG.")
-      .def<&from_rules>("from_rules",
-                        "from_rules(text, {options}) -> Grammar  Returns a grammar from a list of "
-                        "rules as they are read off treebanks, with one rule such as '0.9 S --> NP "
-                        "VP' per line: a weight or a count, which may be absent, and symbols "
-                        "without quotes. Symbols that are not on any left side are terminals.")
+      .def<&from_rules>(
+          "from_rules",
+          "from_rules(text, {options}) -> Grammar  Returns a grammar from a list of "
+          "rules as they are read off treebanks, with one rule such as '0.9 S --> NP "
+          "VP' per line: a weight or a count, which may be absent, and symbols "
+          "without quotes. Symbols that are not on any left side are terminals, and so are "
+          "the words below the tags of a treebank.")
       .def<&synchronous>(
           "synchronous",
           "synchronous(text or {options}) -> SynchronousGrammar  Returns a synchronous grammar "

@@ -72,6 +72,88 @@ std::optional<double> whole_number(const std::string& piece) {
   return value;
 }
 
+// The rules of one left side of a rule list.
+struct LeftSide {
+  bool single = true;                         // each rule has one symbol on its right side ...
+  bool has_word = false;                      // ... of which one is no left side,
+  bool has_self = false;                      // one is the left side itself,
+  std::vector<const NamedRule*> others = {};  // and these are other left sides
+};
+
+using LeftSides = std::map<std::string, LeftSide>;
+
+LeftSides sides_of(const std::vector<NamedRule>& rules) {
+  LeftSides sides;
+  for (const auto& rule : rules) sides[rule.left];
+  for (const auto& rule : rules) {
+    auto& side = sides[rule.left];
+    if (rule.right.size() != 1)
+      side.single = false;
+    else if (rule.right[0].name == rule.left)
+      side.has_self = true;
+    else if (sides.contains(rule.right[0].name))
+      side.others.push_back(&rule);
+    else
+      side.has_word = true;
+  }
+  return sides;
+}
+
+// Returns whether words are only below left sides that have nothing else, as in a treebank.
+bool has_words_only_below_tags(const std::vector<NamedRule>& rules, const LeftSides& sides) {
+  return std::all_of(rules.begin(), rules.end(), [&](const NamedRule& rule) {
+    return sides.at(rule.left).single ||
+           std::all_of(rule.right.begin(), rule.right.end(),
+                       [&](const auto& symbol) { return sides.contains(symbol.name); });
+  });
+}
+
+// Returns the tags of a rule list: the left sides whose right sides are words, even if a word is
+// spelt like a left side. Throws for rules that can be read in two ways.
+std::set<std::string> find_tags(const std::vector<NamedRule>& rules) {
+  const LeftSides sides = sides_of(rules);
+  const bool treelike = has_words_only_below_tags(rules, sides);
+  const auto ambiguous = [](const NamedRule& rule) {
+    fail(kRuleListPlace,
+         "{}: '{}' on the right side of {} is a left side, too, and may also be a word: name the "
+         "left sides above words in the option tags, or pass tags = {{}} if there are none",
+         rule.origin, rule.right[0].name, rule.left);
+  };
+  std::set<std::string> sure;  // A -> A, which would be a loop
+  for (const auto& [name, side] : sides)
+    if (side.single && side.has_self && (side.others.empty() || (side.has_word && treelike)))
+      sure.insert(name);
+  std::set<std::string> tags = sure;
+  for (const auto& [name, side] : sides) {
+    if (!side.single || side.others.empty() || sure.contains(name)) continue;
+    const bool above_sure =
+        std::all_of(side.others.begin(), side.others.end(),
+                    [&](const NamedRule* rule) { return sure.contains(rule->right[0].name); });
+    if (side.has_word && treelike && !sure.empty())
+      tags.insert(name);
+    else if (side.has_self || (side.has_word ? treelike || !sure.empty() : above_sure))
+      ambiguous(*side.others.front());
+  }
+  return tags;
+}
+
+std::set<std::string> checked_tags(const std::vector<std::string>& given,
+                                   const std::vector<NamedRule>& rules, std::string_view file) {
+  const std::set<std::string> tags(given.begin(), given.end());
+  std::set<std::string> used;
+  for (const auto& rule : rules) {
+    if (!tags.contains(rule.left)) continue;
+    check(rule.right.size() == 1, kRuleListPlace,
+          "{}: {} is named in tags, so its right side must be one word, got {} symbols",
+          rule.origin, rule.left, rule.right.size());
+    used.insert(rule.left);
+  }
+  for (const auto& tag : tags)
+    check(used.contains(tag), kRuleListPlace,
+          "{}: no rule has the left side '{}' of the option tags", file, tag);
+  return tags;
+}
+
 }  // namespace
 
 std::string nltk_text(const Grammar& grammar) {
@@ -96,7 +178,8 @@ std::string nltk_text(const Grammar& grammar) {
 }
 
 GrammarSource parse_rule_list(std::string_view text, std::string_view file,
-                              const std::string& start) {
+                              const std::string& start,
+                              const std::optional<std::vector<std::string>>& tags) {
   GrammarSource source;
   source.start = start;
   std::set<std::string> lefts;
@@ -126,28 +209,42 @@ GrammarSource parse_rule_list(std::string_view text, std::string_view file,
   check(!source.rules.empty(), kRuleListPlace, "{}: there are no rules", file);
   check(start.empty() || lefts.contains(start), kRuleListPlace,
         "{}: no rule has the left side '{}'", file, start);
+  const auto above_words = tags ? checked_tags(*tags, source.rules, file) : find_tags(source.rules);
   for (auto& rule : source.rules)
-    for (auto& symbol : rule.right) symbol.terminal = !lefts.contains(symbol.name);
+    for (auto& symbol : rule.right)
+      symbol.terminal = above_words.contains(rule.left) || !lefts.contains(symbol.name);
   return source;
 }
 
 std::string rule_list_text(const Grammar& grammar) {
-  const auto checked = [&](const std::string& name) {
-    check(!is_arrow(name) && !name.starts_with('#'), kNltkPlace,
-          "the symbol {} cannot be written in a rule list", name);
+  const auto checked = [](const std::string& name) {
+    check(!is_arrow(name), kNltkPlace, "the symbol {} cannot be written in a rule list", name);
     return name;
   };
-  const std::set<std::string> lefts(grammar.nonterminals().begin(), grammar.nonterminals().end());
-  for (const auto& symbol : grammar.alphabet().symbols())
-    check(!lefts.contains(symbol), kNltkPlace,
-          "'{}' is both a terminal and a nonterminal, which a rule list cannot distinguish",
-          symbol);
+  const auto rules = rules_from_start(grammar);
   std::string text;
-  for (const Rule* rule : rules_from_start(grammar)) {
+  for (const Rule* rule : rules) {
     text += weight_text(rule->weight) + " " +
             checked(grammar.nonterminals()[static_cast<std::size_t>(rule->left)]) + " -->";
     for (const Symbol symbol : rule->right) text += " " + checked(grammar.symbol_name(symbol));
     text += "\n";
+  }
+  // A list does not tell words from nonterminals, so it may mean another grammar or none.
+  const auto refuse = [&](const std::string& reason) {
+    fail(kNltkPlace, "this grammar cannot be written as a rule list: {}", reason);
+  };
+  try {
+    const auto again = parse_rule_list(text);
+    for (std::size_t r = 0; r < rules.size(); ++r)
+      for (std::size_t k = 0; k < rules[r]->right.size(); ++k)
+        if (again.rules[r].right[k].terminal != rules[r]->right[k].terminal)
+          refuse(fmt::format("'{}' in {} would be a {}", again.rules[r].right[k].name,
+                             grammar.rule_text(*rules[r]),
+                             again.rules[r].right[k].terminal ? "terminal" : "nonterminal"));
+  } catch (const std::invalid_argument& error) {
+    const std::string_view what = error.what();
+    if (!what.starts_with(fmt::format("[{}]", kRuleListPlace))) throw;
+    refuse(std::string(what.substr(kRuleListPlace.size() + 3)));
   }
   return text;
 }

@@ -302,9 +302,10 @@ const std::string& Grammar::symbol_name(Symbol symbol) const {
 }
 
 std::string Grammar::rule_text(const Rule& rule) const {
-  std::string text = data_->nonterminals[rule.left] + " ->";
+  std::string text = nonterminal_text(data_->nonterminals[rule.left]) + " ->";
   for (const auto symbol : rule.right)
-    text += " " + (symbol.terminal ? quoted_terminal(symbol_name(symbol)) : symbol_name(symbol));
+    text += " " + (symbol.terminal ? quoted_terminal(symbol_name(symbol))
+                                   : nonterminal_text(symbol_name(symbol)));
   return text;
 }
 

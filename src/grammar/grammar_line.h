@@ -26,24 +26,31 @@ class GrammarLine : public LineReader {
   }
 
   // Reads the name of a nonterminal.
-  std::string nonterminal(std::string_view expected) {
-    const auto name = bare(expected);
-    if (const auto reason = nonterminal_name_error(name); !reason.empty())
+  std::string nonterminal(std::string_view expected) { return name_of(bare(expected)); }
+
+  // Returns the name of a nonterminal that is written so.
+  std::string name_of(std::string_view text) const {
+    if (const auto reason = nonterminal_text_error(text); !reason.empty())
       stop("nonterminal {}", reason);
-    return name;
+    return nonterminal_from_text(text);
   }
 
-  // Reads a run of characters without quotes.
+  // Reads a run of characters without quotes. A backslash keeps the next character in the run.
   std::string bare(std::string_view expected) {
     if (done()) stop("expected {}, got the end of the line", expected);
     const std::size_t begin = at_;
     while (at_ < line_.size() && !is_white_space(line_[at_]) &&
            std::string_view("|[]#").find(line_[at_]) == std::string_view::npos &&
            !left().starts_with("->") && !left().starts_with(kArrow))
-      ++at_;
+      at_ += is_escape(at_) ? 2 : 1;
     const std::string name(line_.substr(begin, at_ - begin));
     if (name.empty()) stop("expected {}, got '{}'", expected, line_.substr(at_, 1));
     return name;
+  }
+
+  bool is_escape(std::size_t at) const {
+    return line_[at] == '\\' && at + 1 < line_.size() &&
+           kEscapedInNames.find(line_[at + 1]) != kEscapedInNames.npos;
   }
 
   // Returns whether an alternative ends here.

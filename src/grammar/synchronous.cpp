@@ -38,7 +38,8 @@ class RuleReport {
 };
 
 std::string shown(const LinkedSymbol& symbol) {
-  return symbol.index > 0 ? fmt::format("{}{}", symbol.name, symbol.index) : symbol.name;
+  const auto name = nonterminal_text(symbol.name);
+  return symbol.index > 0 ? fmt::format("{}{}", name, symbol.index) : name;
 }
 
 const LinkedSymbol* find_index(const std::vector<LinkedSymbol>& side, int index) {
@@ -162,7 +163,7 @@ Children tree_of(const std::vector<SynchronousRule>& rules, int start,
 }  // namespace
 
 std::string rule_text(const NamedSynchronousRule& rule) {
-  std::string text = rule.left + " ->";
+  std::string text = nonterminal_text(rule.left) + " ->";
   const auto add = [&](const std::vector<LinkedSymbol>& side) {
     for (const auto& symbol : side)
       text += " " + (symbol.terminal ? quoted_terminal(symbol.name) : shown(symbol));

@@ -14,11 +14,9 @@ constexpr std::string_view kSynchronousTextPlace = "grammar.parse";
 LinkedSymbol linked(GrammarLine& line) {
   const auto text = line.bare("a symbol");
   const auto end = text.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
-  const std::string name = text.substr(0, end), digits = text.substr(end);
-  if (name.empty())
+  if (end == 0)
     line.stop("expected a nonterminal with an index, got {}; write terminals in quotes", text);
-  if (const auto reason = nonterminal_name_error(name); !reason.empty())
-    line.stop("nonterminal {}", reason);
+  const std::string name = line.name_of(text.substr(0, end)), digits = text.substr(end);
   if (digits.starts_with('0') || digits.size() > 6)
     line.stop("the index of {} must be a number from 1 to 999999 without leading zeros", text);
   return {false, name, digits.empty() ? 0 : std::stoi(digits)};
@@ -164,12 +162,13 @@ std::string to_text(const SynchronousGrammar& grammar) {
   const auto source = grammar.source();
   std::string text = "#% synchronous\n";
   if (!source.name.empty() && nonterminal_name_error(source.name).empty())
-    text += "#% name " + source.name + "\n";
+    text += "#% name " + nonterminal_text(source.name) + "\n";
   text +=
       symbols_line("source_symbols", source.source_symbols, source, &NamedSynchronousRule::source);
   text +=
       symbols_line("target_symbols", source.target_symbols, source, &NamedSynchronousRule::target);
-  if (source.rules.front().left != source.start) text += "%start " + source.start + "\n";
+  if (source.rules.front().left != source.start)
+    text += "%start " + nonterminal_text(source.start) + "\n";
   for (const auto& rule : source.rules)
     text += fmt::format("{} [{}]\n", rule_text(rule), weight_text(rule.weight));
   return text;

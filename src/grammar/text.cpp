@@ -114,7 +114,7 @@ class Reader {
 std::string directives(const Grammar& grammar, const std::vector<std::string>& first_use) {
   std::string text;
   if (!grammar.name().empty() && nonterminal_name_error(grammar.name()).empty())
-    text += "#% name " + grammar.name() + "\n";
+    text += "#% name " + nonterminal_text(grammar.name()) + "\n";
   if (grammar.alphabet().symbols() != first_use) {
     text += "#% symbols";
     for (const auto& symbol : grammar.alphabet().symbols())
@@ -161,7 +161,7 @@ std::string to_text(const Grammar& grammar) {
     for (const Rule* rule : of_left[left]) {
       stop();
       const auto whole = grammar.rule_text(*rule);
-      line += line.empty() ? whole : " |" + whole.substr(names[left].size() + 3);
+      line += line.empty() ? whole : " |" + whole.substr(nonterminal_text(names[left]).size() + 3);
       line += " [" + weight_text(rule->weight) + "]";
       for (const auto symbol : rule->right) {
         if (!symbol.terminal || used[symbol.id]) continue;

@@ -8,7 +8,7 @@
 //   empty alternative is epsilon. Both -> and the arrow U+2192 are accepted.
 // * Terminals are in single or double quotes; \' \" and \\ are escapes inside them.
 // * A nonterminal is any other run of characters without white space, | [ ] # and quotes; it may
-//   end in primes (S').
+//   end in primes (S'). A backslash before one of | [ ] # % ' " makes it a part of the name.
 // * A weight in brackets, [0.25] or [1/3], follows its alternative. Weights are relative to the sum
 //   over the left side. Either all alternatives of a left side have a weight or none (all equal).
 // * The first left side is the start symbol unless %start, or % start, names another.

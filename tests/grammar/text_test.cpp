@@ -81,6 +81,7 @@ TEST(GrammarText, ErrorsNameTheLine) {
       {"S -> ''", "must not be empty"},
       {"S -> '\\n'", "unknown escape \\n"},
       {"S -> T'a'", "may end in primes but must not contain a quote"},
+      {"S -> %T", "must not begin with %; write \\%"},
       {"S -> 'a' -> 'b'", "one arrow"},
       {"-> 'a'", "g.txt:1: expected a left side"},
       {"| 'a'", "an alternative needs a rule before it"},

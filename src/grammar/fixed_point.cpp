@@ -17,12 +17,17 @@ double product_of(const Monomial& term, const std::vector<double>& x) {
   return value;
 }
 
+// Pivots below this one lose digits, as those of unary rules that almost form a loop.
+constexpr double kSmallPivot = 1e-6;
+
 // One component of the system, with its unknowns numbered 0 .. size-1.
 struct Part {
   const std::vector<int>& members;
   const std::vector<int>& position;  // of a variable inside the component, -1 outside
+  const std::vector<double>& rest;   // of all variables, or empty
   std::vector<const Monomial*> terms;
 
+  bool is_complete() const { return !rest.empty(); }
   int size() const { return static_cast<int>(members.size()); }
 
   std::vector<double> residual(const std::vector<double>& x) const {
@@ -30,6 +35,47 @@ struct Part {
     for (const auto* term : terms) value[position[term->left]] += product_of(*term, x);
     for (int i = 0; i < size(); ++i) value[i] -= x[members[i]];
     return value;
+  }
+
+  // The same as the sum of c (product - x) over all terms, which loses no digits if a term is
+  // almost x itself. The rest is a term whose product is 0.
+  std::vector<double> complete_residual(const std::vector<double>& x) const {
+    std::vector<double> value(members.size());
+    for (int i = 0; i < size(); ++i) value[i] = -rest[members[i]] * x[members[i]];
+    for (const auto* term : terms)
+      value[position[term->left]] +=
+          term->coefficient *
+          (product_of({0, 1.0, {term->variables[0], term->variables[1]}}, x) - x[term->left]);
+    return value;
+  }
+
+  // The sums of the rows of I - f'(x), in the same way.
+  std::vector<double> row_sums(const std::vector<double>& x) const {
+    if (!is_complete()) return {};
+    std::vector<double> sums(members.size());
+    for (int i = 0; i < size(); ++i) sums[i] = rest[members[i]];
+    for (const auto* term : terms) {
+      double share = 1;
+      for (int k = 0; k < 2; ++k) {
+        const int variable = term->variables[k], other = term->variables[1 - k];
+        if (variable >= 0 && position[variable] >= 0) share -= other >= 0 ? x[other] : 1.0;
+      }
+      sums[position[term->left]] += term->coefficient * share;
+    }
+    return sums;
+  }
+
+  // For each row, the coefficients of the terms that leave the component or branch, and the rest: 1
+  // less the unary rules among the members.
+  std::vector<double> scales() const {
+    std::vector<double> values(members.size());
+    for (int i = 0; i < size(); ++i) values[i] = rest[members[i]];
+    for (const auto* term : terms) {
+      const auto& [a, b] = term->variables;
+      const bool unary = (a < 0) != (b < 0) && position[std::max(a, b)] >= 0;
+      if (!unary) values[position[term->left]] += term->coefficient;
+    }
+    return values;
   }
 
   // I - f'(x), size x size.
@@ -66,17 +112,27 @@ struct Part {
 
 bool solved_by_one(const Part& part, std::vector<double>& x) {
   part.assign(x, 1.0);
-  for (const double r : part.residual(x))
-    if (std::fabs(r) > 1e-13) return false;
+  const bool complete = part.is_complete();
+  const auto scales = complete ? part.scales() : std::vector<double>(part.members.size(), 1.0);
+  const auto residual = complete ? part.complete_residual(x) : part.residual(x);
+  const double tolerance = complete ? 1e-15 : 1e-13;
+  for (int i = 0; i < part.size(); ++i)
+    if (std::fabs(residual[i]) > tolerance * scales[i]) return false;
   std::vector<double> nothing;
-  return solve_m_matrix(part.negated_jacobian(x), nothing, 0) > -1e-12;
+  return solve_m_matrix(part.negated_jacobian(x), nothing, 0, part.row_sums(x)) >
+         -1e-12 * *std::max_element(scales.begin(), scales.end());
 }
 
 void newton(const Part& part, std::vector<double>& x) {
   part.assign(x, 0.0);
   for (int step = 0; step < 200; ++step) {
     auto change = part.residual(x);
-    if (solve_m_matrix(part.negated_jacobian(x), change, 1) <= 0) break;
+    double pivot = solve_m_matrix(part.negated_jacobian(x), change, 1, part.row_sums(x));
+    if (pivot < kSmallPivot && part.is_complete()) {
+      change = part.complete_residual(x);
+      pivot = solve_m_matrix(part.negated_jacobian(x), change, 1, part.row_sums(x));
+    }
+    if (pivot <= 0) break;
     double largest = 0;
     for (int i = 0; i < part.size(); ++i) {
       auto& value = x[part.members[i]];
@@ -116,7 +172,8 @@ void add_up(SparseMatrix& matrix) {
   }
 }
 
-double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns) {
+double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns,
+                      std::vector<double> sums) {
   const int size = static_cast<int>(a.size());
   const auto row_of_b = [&](int i) { return b.data() + static_cast<std::size_t>(i) * columns; };
   double smallest = std::numeric_limits<double>::infinity();
@@ -130,7 +187,12 @@ double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns) {
   const StopCheck stop;
   for (int p = 0; p < size; ++p) {
     // Earlier columns were eliminated, so the row begins with its diagonal.
-    const double pivot = a[p].empty() || a[p].front().first != p ? 0.0 : a[p].front().second;
+    double pivot = a[p].empty() || a[p].front().first != p ? 0.0 : a[p].front().second;
+    if (!sums.empty() && pivot < kSmallPivot) {
+      pivot = sums[p];
+      for (const auto& [column, entry] : a[p])
+        if (column > p) pivot -= entry;
+    }
     pivots[p] = pivot;
     smallest = std::min(smallest, pivot);
     if (std::fabs(pivot) < 1e-300) return std::min(smallest, 0.0);
@@ -151,6 +213,7 @@ double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns) {
       }
       sum.insert(sum.end(), mine, a[i].end());
       a[i].assign(sum.begin(), sum.end());
+      if (!sums.empty()) sums[i] -= factor * sums[p];
       if (factor != 0)
         for (int j = 0; j < columns; ++j) row_of_b(i)[j] -= factor * row_of_b(p)[j];
     }
@@ -211,7 +274,8 @@ std::vector<std::vector<int>> strong_components(const std::vector<std::vector<in
   return parts;
 }
 
-std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& system) {
+std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& system,
+                                      const std::vector<double>& rest) {
   std::vector<std::vector<int>> successors(size);
   std::vector<std::vector<const Monomial*>> terms(size);
   for (const auto& term : system) {
@@ -225,7 +289,7 @@ std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& sys
   const StopCheck stop;
   for (const auto& members : strong_components(successors)) {
     stop();
-    Part part{members, position, {}};
+    Part part{members, position, rest, {}};
     for (std::size_t i = 0; i < members.size(); ++i) {
       position[members[i]] = static_cast<int>(i);
       part.terms.insert(part.terms.end(), terms[members[i]].begin(), terms[members[i]].end());

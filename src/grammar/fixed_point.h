@@ -21,8 +21,11 @@ struct Monomial {
   int variables[2] = {-1, -1};  // -1: none
 };
 
-// Throws std::invalid_argument if a component has no finite solution.
-std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& system);
+// Throws std::invalid_argument if a component has no finite solution. `rest`: for each variable, 1
+// less the sum of its coefficients; it is known without rounding where the coefficients are the
+// weights of rules. With it, loops of unary rules with a probability near 1 lose no digits.
+std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& system,
+                                      const std::vector<double>& rest = {});
 
 // Returns the strongly connected components of a graph given as lists of successors. A component
 // comes after every component that it can reach.
@@ -38,7 +41,10 @@ void add_up(SparseMatrix& matrix);
 // Solves a x = b in place in b (row-major, a.size() x columns). The elimination pivots along the
 // diagonal, which is stable for the M-matrices I - U used here. Each row of `a` needs an entry on
 // the diagonal. Returns the smallest pivot, which is positive if and only if the spectral radius of
-// U is below 1.
-double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns);
+// U is below 1. `sums`: the sums of the rows of `a`, if they are known without cancellation. Small
+// pivots are then computed from them instead of by subtraction, so that they are exact up to
+// rounding (Grassmann, Taksar and Heyman 1985; Alfa, Xue and Ye 2002).
+double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns,
+                      std::vector<double> sums = {});
 
 }  // namespace pushdown

@@ -276,6 +276,12 @@ Grammar::Grammar(const GrammarSource& source) {
   check_productive(data->rules, data->nonterminals, data->start, report);
   auto form = make_normal_form(data->alphabet, data->nonterminals, data->rules, data->start);
   data->termination.assign(form.mass.begin(), form.mass.begin() + data->nonterminals.size());
+  if (form.rounding > 1e-9)
+    data->warnings.push_back(report.text(
+        "",
+        "rules with one symbol, beside symbols that may be empty, form loops with a probability "
+        "near 1; probabilities of strings have about {:.0f} digits",
+        std::max(0.0, std::floor(-std::log10(form.rounding)))));
   data->normal_form = std::make_unique<NormalForm>(std::move(form));
   const double ends = data->termination[data->start];
   if (ends < 1 - 1e-9)

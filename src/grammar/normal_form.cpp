@@ -1,6 +1,7 @@
 #include "grammar/normal_form.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -138,16 +139,20 @@ Monomial monomial_of(const ShortRule& rule) {
 
 std::vector<double> epsilon_masses(const NormalForm& form) {
   std::vector<Monomial> system;
-  for (const auto& rule : form.short_rules)
+  std::vector<double> rest(form.size);
+  for (const auto& rule : form.short_rules) {
     if (std::none_of(rule.right.begin(), rule.right.end(), [](Symbol s) { return s.terminal; }))
       system.push_back(monomial_of(rule));
-  return least_fixed_point(form.size, system);
+    else
+      rest[rule.left] += rule.weight;
+  }
+  return least_fixed_point(form.size, system, rest);
 }
 
 std::vector<double> total_masses(const NormalForm& form) {
   std::vector<Monomial> system;
   for (const auto& rule : form.short_rules) system.push_back(monomial_of(rule));
-  return least_fixed_point(form.size, system);
+  return least_fixed_point(form.size, system, std::vector<double>(form.size));
 }
 
 // Returns the nonterminals that derive some non-empty string.
@@ -168,10 +173,16 @@ std::vector<char> visible_nonterminals(const NormalForm& form) {
 
 class Splitter {
  public:
-  explicit Splitter(NormalForm& form) : form_(form), visible_(visible_nonterminals(form)) {}
+  explicit Splitter(NormalForm& form)
+      : form_(form),
+        visible_(visible_nonterminals(form)),
+        other_(form.size),
+        rounding_(form.size) {}
 
   void run() {
     for (const auto& rule : form_.short_rules) {
+      other_[rule.left] += rule.weight * (1 - unary_share(rule));
+      rounding_[rule.left] += rounding_of(rule);
       if (rule.right.size() == 1) {
         single(rule.left, rule.right[0], rule.weight);
       } else if (rule.right.size() == 2) {
@@ -186,6 +197,30 @@ class Splitter {
 
  private:
   bool shows(Symbol symbol) const { return symbol.terminal || visible_[symbol.id]; }
+
+  // Returns the part of a rule that becomes rules with one nonterminal.
+  double unary_share(const ShortRule& rule) const {
+    double share = 0;
+    for (std::size_t k = 0; k < rule.right.size(); ++k) {
+      if (rule.right[k].terminal || !shows(rule.right[k])) continue;
+      const Symbol other = rule.right[rule.right.size() - 1 - k];
+      if (rule.right.size() == 1)
+        share += 1;
+      else if (!other.terminal)
+        share += form_.nullable[other.id];
+    }
+    return share;
+  }
+
+  // Returns the rounding error of that part: masses of the empty string other than 0 and 1 are
+  // rounded.
+  double rounding_of(const ShortRule& rule) const {
+    double mass = 0;
+    for (const Symbol symbol : rule.right)
+      if (rule.right.size() == 2 && !symbol.terminal && form_.nullable[symbol.id] != 1)
+        mass += form_.nullable[symbol.id];
+    return std::numeric_limits<double>::epsilon() * rule.weight * mass;
+  }
 
   void single(int left, Symbol right, double weight) {
     if (weight == 0 || !shows(right)) return;
@@ -230,9 +265,13 @@ class Splitter {
     check_memory("grammar", "the chains of unary rules", 8.0 * count * count);
     std::vector<double> inverse(static_cast<std::size_t>(count) * count);
     for (int i = 0; i < count; ++i) inverse[static_cast<std::size_t>(i) * count + i] = 1;
-    const double pivot = solve_m_matrix(std::move(matrix), inverse, count);
+    std::vector<double> sums;
+    for (const int member : members) sums.push_back(other_[member]);
+    const double pivot = solve_m_matrix(std::move(matrix), inverse, count, sums);
     check(pivot > 0, "grammar", "the unary rules among {} have infinite total weight",
           form_.names[members[0]]);
+    for (const int member : members)
+      form_.rounding = std::max(form_.rounding, rounding_[member] / pivot);
     for (int i = 0; i < count; ++i) {
       auto& row = form_.closure[members[i]];
       row = {{members[i], inverse[static_cast<std::size_t>(i) * count + i]}};
@@ -247,6 +286,9 @@ class Splitter {
 
   NormalForm& form_;
   std::vector<char> visible_;
+  // 1 less the weights of unary rules, per nonterminal. The weights of its rules sum to 1.
+  std::vector<double> other_;
+  std::vector<double> rounding_;  // its error
   std::map<std::pair<int, int>, double> unary_;
   std::map<std::pair<int, int>, std::size_t> pair_index_;
 };
@@ -278,11 +320,19 @@ std::vector<ClosedRule> closed_rules(const NormalForm& form) {
     for (const auto& [left, weight] : pair.lefts)
       own[left].push_back({left, {{false, pair.first}, {false, pair.second}}, weight});
 
+  double count = 0;  // before equal rules become one
+  for (const auto& row : form.closure)
+    for (const auto& entry : row) count += static_cast<double>(own[entry.from].size());
+  constexpr double kBytes = sizeof(ClosedRule) + 2 * sizeof(Symbol);
+  check_memory("grammar", fmt::format("a normal form of {:.0f} rules", count), kBytes * count);
   std::vector<ClosedRule> rules;
+  const StopCheck stop;
   for (int left = 0; left < form.size; ++left) {
     std::map<std::vector<Symbol>, double> weights;
-    for (const auto& entry : form.closure[left])
+    for (const auto& entry : form.closure[left]) {
+      stop();
       for (const auto& rule : own[entry.from]) weights[rule.right] += entry.weight * rule.weight;
+    }
     for (const auto& [right, weight] : weights) rules.push_back({left, right, weight});
   }
   return rules;

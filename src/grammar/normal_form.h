@@ -75,6 +75,7 @@ struct NormalForm {
   // differ from those of the identity.
   std::vector<std::vector<ClosureEntry>> closure;
   std::vector<int> closed;
+  double rounding = 0;  // an estimate of the relative error of K
 };
 
 // Returns the normal form of these rules; `start` is the number of the start symbol.

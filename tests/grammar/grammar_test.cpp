@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "grammar/fixed_point.h"
+#include "grammar/inside.h"
 #include "grammar/normal_form.h"
 #include "grammar/text.h"
 
@@ -19,7 +20,6 @@ TEST(Grammar, WeightsAreNormalisedPerLeftSide) {
   EXPECT_TRUE(grammar.warnings().empty());
 }
 
-TEST(Grammar, AlphabetOrderCanBeGiven) {
 TEST(Grammar, ProbabilitiesThatDoNotSumToOneAreReported) {
   const auto warnings = [](const std::string& text) {
     return Grammar(parse_grammar(text)).warnings();
@@ -43,6 +43,7 @@ TEST(Grammar, ProbabilitiesThatDoNotSumToOneAreReported) {
   EXPECT_EQ(lines[5], "grammar: 3 more nonterminals have weights that do not sum to 1");
 }
 
+TEST(Grammar, AlphabetOrderCanBeGiven) {
   auto source = parse_grammar("S -> 'b' S 'c' | 'a'");
   source.symbols = {"a", "c"};
   EXPECT_EQ(Grammar(source).alphabet().symbols(), (std::vector<std::string>{"a", "c", "b"}));
@@ -149,6 +150,39 @@ TEST(FixedPoint, SkipsOnlyZeros) {
     solve_m_matrix(rows, b, 1);
     EXPECT_EQ(b, expected);
   }
+}
+
+TEST(Grammar, UnaryLoopsNearOneLoseNoDigits) {
+  const auto probability = [](const char* text, const char* word) {
+    const Grammar grammar(parse_grammar(text));
+    return std::exp(log_probability(grammar, grammar.alphabet().parse(word)));
+  };
+  const char* loop = "S -> S [0.9999999999999] | 'a' [1e-13]";
+  EXPECT_NEAR(probability(loop, "a"), 1, 1e-12);
+  const double d = 1e-13;
+  const char* cycle =
+      "S -> T [0.9999999999999] | 'a' [1e-13]\n"
+      "T -> S [0.9999999999999] | 'b' [1e-13]";
+  EXPECT_NEAR(probability(cycle, "a"), 1 / (2 - d), 1e-12);
+  EXPECT_NEAR(probability(cycle, "b"), (1 - d) / (2 - d), 1e-12);
+  // The empty string, directly and beside a nonterminal.
+  const char* empty = "S -> S [0.9999999999999] | [5e-14] | 'a' [5e-14]";
+  EXPECT_NEAR(probability(empty, ""), 0.5, 1e-12);
+  EXPECT_NEAR(probability(empty, "a"), 0.5, 1e-12);
+  EXPECT_NEAR(probability("S -> S E [0.9999999999999] | 'a' [1e-13]\nE ->", "a"), 1, 1e-12);
+  // Supercritical: .7 x^2 + .3 = x.
+  const char* branching = "S -> S [0.9999999999] | S S [7e-11] | 'a' [3e-11]";
+  EXPECT_NEAR(Grammar(parse_grammar(branching)).termination_probability(), 3.0 / 7, 1e-12);
+  EXPECT_NEAR(probability(branching, "a a"), 0.7 * 0.09, 1e-12);
+  // Where the loop depends on a rounded mass of the empty string, a warning tells.
+  const auto rounded = Grammar(parse_grammar(
+      "S -> S E [0.9999999999999] | 'a' [1e-13]\nE -> [0.9999999999999] | 'c' [1e-13]"));
+  ASSERT_EQ(rounded.warnings().size(), 1u);
+  EXPECT_EQ(rounded.warnings()[0],
+            "grammar: rules with one symbol, beside symbols that may be empty, form loops with a "
+            "probability near 1; probabilities of strings have about 2 digits");
+  for (const char* text : {loop, cycle, empty, branching})
+    EXPECT_EQ(Grammar(parse_grammar(text)).warnings().size(), text == branching ? 1u : 0u);
 }
 
 TEST(Grammar, LongRulesTakeTimeAndMemoryByTheirLength) {

@@ -25,7 +25,7 @@ double seconds_of(clockid_t clock) {
 // file bounds their number.
 class ProcessorTime {
  public:
-  // Returns the number of steps that the time so far allows.
+  // Returns the number of steps that the time so far counts as.
   double steps() {
     // This clock is cheap to read and ticks every few milliseconds.
     const double tick = seconds_of(CLOCK_MONOTONIC_COARSE);

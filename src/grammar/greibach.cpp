@@ -1,6 +1,7 @@
 #include "grammar/greibach.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 
@@ -13,6 +14,8 @@
 
 namespace pushdown {
 namespace {
+
+constexpr std::string_view kGreibachPlace = "grammar.greibach";
 
 bool starts_with_terminal(const Rule& rule) {
   return !rule.right.empty() && rule.right.front().terminal &&
@@ -59,7 +62,6 @@ class Converter {
         heads_[first.id].push_back(std::move(rule));
     }
     find_left_corners();
-    find_masses();
   }
 
   void run(GreibachForm& result) {
@@ -77,8 +79,10 @@ class Converter {
       }
       for (const auto& [right, weight] : merged)
         result.rules.push_back({static_cast<int>(k), right.first, right.second, weight});
-      result.mass.push_back(mass_of(key));
+      check_count(result.rules.size());
     }
+    find_masses();
+    for (const Key& key : order_) result.mass.push_back(mass_of(key));
     name_all(result);
   }
 
@@ -98,17 +102,45 @@ class Converter {
     return entry->second;
   }
 
-  // above_[B] contains A if A derives a string that begins with B in at least one step.
+  // The form can have a rule for every two left corners and every rule, and replaces nonterminals
+  // by their rules.
+  void check_count(std::size_t rules) const {
+    constexpr std::size_t kMost = 1'000'000;
+    check(rules <= kMost, kGreibachPlace,
+          "the Greibach normal form of this grammar has more than {} rules, because of the left "
+          "recursion among its {} nonterminals",
+          kMost, grammar_.nonterminals().size());
+  }
+
+  // Returns whether A derives a string that begins with B in at least one step.
+  bool is_corner(int b, int a) const {
+    return (above_[component_[b]][a / 64] >> (a % 64) & 1) != 0;
+  }
+
+  // Finds the nonterminals above each left corner, which are the same in a whole component.
   void find_left_corners() {
-    above_.resize(form_.size);
+    std::vector<std::vector<int>> successors(form_.size);
     for (int b = 0; b < form_.size; ++b) {
-      std::vector<int> open{b};
-      while (!open.empty()) {
-        const int c = open.back();
-        open.pop_back();
-        for (const auto& rule : heads_[c])
-          if (above_[b].insert(rule.left).second) open.push_back(rule.left);
-      }
+      for (const auto& rule : heads_[b]) successors[b].push_back(rule.left);
+      std::sort(successors[b].begin(), successors[b].end());
+      successors[b].erase(std::unique(successors[b].begin(), successors[b].end()),
+                          successors[b].end());
+    }
+    const auto components = strong_components(successors);
+    component_.resize(form_.size);
+    const std::size_t words = (static_cast<std::size_t>(form_.size) + 63) / 64;
+    check_memory(kGreibachPlace, "the table of left corners",
+                 8.0 * static_cast<double>(words * components.size()));
+    above_.assign(components.size(), std::vector<std::uint64_t>(words));
+    const StopCheck stop;
+    for (std::size_t c = 0; c < components.size(); ++c) {
+      for (const int b : components[c]) component_[b] = static_cast<int>(c);
+      for (const int b : components[c])
+        for (const int a : successors[b]) {
+          stop();
+          above_[c][a / 64] |= std::uint64_t{1} << (a % 64);
+          for (std::size_t w = 0; w < words; ++w) above_[c][w] |= above_[component_[a]][w];
+        }
     }
   }
 
@@ -118,25 +150,34 @@ class Converter {
   double mass_of(Key key) const {
     if (key.second == kTerminal) return 1.0;
     if (key.second == kPlain) return mass_of(Symbol{false, key.first});
-    return corner_mass_[static_cast<std::size_t>(key.first) * form_.size + key.second];
+    const auto [b, a] = key;
+    return corner_mass_[static_cast<std::size_t>(a) * form_.size + b] * mass_of(Symbol{false, a}) /
+           mass_of(Symbol{false, b});
   }
 
-  // Solves Y = (I - H)^-1 H in masses.
+  // Solves Y = H + H Y in masses. With x the masses of the nonterminals, x[A] is the mass of A's
+  // own rules and the sum of x[B] H[B,A]. So the shares x[B] H[B,A] / x[A] form the rows of a
+  // matrix whose sums are known.
   void find_masses() {
     const int size = form_.size;
     const auto entries = static_cast<std::size_t>(size) * size;
-    check_memory("grammar.greibach", "the table of left corners", 8.0 * entries);
+    check_memory(kGreibachPlace, "the masses of left corners", 8.0 * entries);
     corner_mass_.assign(entries, 0.0);
     SparseMatrix matrix = identity_matrix(size);
+    std::vector<double> own(size);
     for (int b = 0; b < size; ++b) {
       for (const auto& rule : heads_[b]) {
-        const double mass = rule.weight * mass_of(rule.right[1]);
-        matrix[b].emplace_back(rule.left, -mass);
-        corner_mass_[static_cast<std::size_t>(b) * size + rule.left] += mass;
+        const double share = rule.weight * mass_of(rule.right[1]) * mass_of(Symbol{false, b}) /
+                             mass_of(Symbol{false, rule.left});
+        matrix[rule.left].emplace_back(b, -share);
+        corner_mass_[static_cast<std::size_t>(rule.left) * size + b] += share;
       }
+      for (const auto& rule : own_[b])
+        own[b] += rule.weight * (rule.right.size() == 2 ? mass_of(rule.right[1]) : 1.0) /
+                  mass_of(Symbol{false, b});
     }
     add_up(matrix);
-    check(solve_m_matrix(std::move(matrix), corner_mass_, size) > 0, "grammar.greibach",
+    check(solve_m_matrix(std::move(matrix), corner_mass_, size, own) > 0, kGreibachPlace,
           "the left-recursive rules of the grammar have infinite total weight");
   }
 
@@ -149,9 +190,10 @@ class Converter {
         if (rule.right.size() == 2)
           piece.rest.push_back({rule.right[1].id, rule.right[1].terminal ? kTerminal : kPlain});
         if (a == b) pieces.push_back(piece);
-        if (!above_[b].contains(a)) continue;
+        if (!is_corner(b, a)) continue;
         piece.rest.push_back({b, a});
         pieces.push_back(piece);
+        check_count(pieces.size());
       }
     return pieces;
   }
@@ -163,7 +205,7 @@ class Converter {
     if (a == kPlain) return pieces_of_plain(b);
     std::vector<Piece> pieces;
     for (const auto& rule : heads_[b]) {
-      const bool last = rule.left == a, more = above_[rule.left].contains(a);
+      const bool last = rule.left == a, more = is_corner(rule.left, a);
       if (!last && !more) continue;
       const Symbol beta = rule.right[1];
       for (auto& piece : pieces_of({beta.id, beta.terminal ? kTerminal : kPlain})) {
@@ -173,6 +215,7 @@ class Converter {
         piece.rest.push_back({rule.left, a});
         pieces.push_back(piece);
       }
+      check_count(pieces.size());
     }
     return pieces;
   }
@@ -196,10 +239,11 @@ class Converter {
 
   const Grammar& grammar_;
   const NormalForm& form_;
-  std::vector<std::vector<ClosedRule>> heads_;  // [B]: rules A -> B beta
-  std::vector<std::vector<ClosedRule>> own_;    // [A]: rules A -> a, A -> a beta
-  std::vector<std::set<int>> above_;
-  std::vector<double> corner_mass_;
+  std::vector<std::vector<ClosedRule>> heads_;     // [B]: rules A -> B beta
+  std::vector<std::vector<ClosedRule>> own_;       // [A]: rules A -> a, A -> a beta
+  std::vector<int> component_;                     // of each nonterminal, by left corners
+  std::vector<std::vector<std::uint64_t>> above_;  // of each component: bits of nonterminals
+  std::vector<double> corner_mass_;                // [A, B]: x[B] Y[B,A] / x[A]
   std::map<Key, int> ids_;
   std::vector<Key> order_;
 };

@@ -35,7 +35,8 @@ struct GreibachForm {
   std::vector<double> mass;  // sum over all strings, per nonterminal
 };
 
-// Returns the form. The sum over the leftmost derivations of a string is G(w), up to rounding.
+// Returns the form. Throws std::invalid_argument if it has more than a million rules. The sum over
+// the leftmost derivations of a string is G(w), up to rounding.
 GreibachForm greibach_form(const Grammar& grammar);
 
 // Returns the form as a grammar whose weights are probabilities: the weight of A -> a B.. is

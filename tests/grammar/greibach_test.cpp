@@ -10,9 +10,12 @@
 #include "grammar/inside.h"
 #include "grammar/text.h"
 #include "oracle.h"
+#include "support/message.h"
 
 namespace pushdown::greibach_test {
 namespace {
+
+using testing_support::message;
 
 constexpr std::size_t kLongest = 5;
 
@@ -70,6 +73,25 @@ TEST(Greibach, StringsKeepTheirWeights) {
           << to_text(greibach);
     }
   }
+}
+
+TEST(Greibach, TooManyRulesAreRefused) {
+  // Left recursion through all nonterminals, with nonterminals that are replaced by their rules.
+  std::string text;
+  for (int i = 0; i < 47; ++i)
+    text += fmt::format("N{} -> N{} N{} [0.3] | N{} [0.3] | 'b' [0.4]\n", i, (i * 7 + 1) % 47,
+                        (i * 3 + 2) % 47, (i * 13 + 5) % 47);
+  EXPECT_EQ(message([&] { greibach_form(Grammar(parse_grammar(text))); }),
+            "[grammar.greibach] the Greibach normal form of this grammar has more than 1000000 "
+            "rules, because of the left recursion among its 47 nonterminals");
+}
+
+TEST(Greibach, LeftRecursionNearOneLosesNoDigits) {
+  const Grammar left(parse_grammar("S -> S 'b' [0.9999999999999] | 'a' [1e-13]"));
+  const Grammar greibach = greibach_grammar(left);
+  for (const char* word : {"a", "a b", "a b b b"})
+    EXPECT_NEAR(log_probability(greibach, greibach.alphabet().parse(word)),
+                log_probability(left, left.alphabet().parse(word)), 1e-12);
 }
 
 TEST(Greibach, MassesAreTheSumsOfTheRules) {

@@ -83,6 +83,11 @@ const Call kGrammarCalls[] = {
      "r = {} for i = 1, 4000 do r[i] = ('N%d -> N%d N%d [0.7] | %q [0.3]'):format(i, i % 4000 + 1, "
      "(i * 7) % 4000 + 1, 'a') end r = table.concat(r, '\\n'):gsub('\"', \"'\")",
      "pd.grammar.parse(r)"},
+    {"grammar:greibach",
+     "x = {} for i = 0, 1500 do x[#x + 1] = (\"N%d -> N%d 'a' [0.5] | N%d [0.3] | 'b' [0.2]\"):"
+     "format(i, (i * 7 + 1) % 1501, (i * 13 + 5) % 1501) end "
+     "left = pd.grammar.parse(table.concat(x, '\\n'))",
+     "left:greibach()"},
     {"a grammar file without end",
      "do local f = io.open('FOLDER/loop.lua', 'w') f:write 'while true do end' f:close() end "
      "pd.grammar.limits { steps = 1e15 }",

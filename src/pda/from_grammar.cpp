@@ -139,6 +139,7 @@ Pda pda_from_grammar(const Grammar& grammar) {
     for (const int id : list) name += (name.empty() ? "" : ".") + form.names[id];
     if (list.empty()) name = kBottom;
     while (!taken.insert(name).second) name += "'";
+    source.stack_symbols.push_back(name);
     return name;
   };
   stack_name({});

@@ -22,6 +22,9 @@ std::map<std::string, std::string> texts() {
   all["names with dots"] =
       "S -> 'a' A A.B B [.5] | 'b' A.A B [.5]\nA -> 'a' | 'b' A A\n"
       "A.A -> 'b'\nA.B -> 'b' A.B 'a' | 'a'\nB -> 'a' B end | 'b'\nend -> 'a'";
+  // Names that mean no symbol in other notations of automata.
+  all["lambda"] =
+      "S -> '\xCE\xB5' S lambda [.3] | 'a' [.7]\nlambda -> 'b' lambda [.4] | 'epsilon' [.6]";
   return all;
 }
 

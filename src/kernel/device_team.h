@@ -66,6 +66,11 @@ PUSHDOWN_DEVICE void sums(const Team& team, std::type_identity_t<Number> rows, c
   }
 }
 
+// Returns 0 below the range of normal numbers, as vector_exp() of the CPU.
+template <class F>
+PUSHDOWN_DEVICE F exponential(F x) {
+  return x < (sizeof(F) == sizeof(float) ? F(-87) : F(-708)) ? F(0) : std::exp(x);
+}
 template <class F>
 PUSHDOWN_DEVICE F sigmoid(F x) {
   return F(1) / (F(1) + std::exp(-x));

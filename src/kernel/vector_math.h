@@ -71,10 +71,11 @@ template <class F>
 }
 
 // Computes exp as 2^k e^r with |r| <= ln 2 / 2 and the Taylor series of e^r; relative error about
-// one unit in the last place. Arguments are clamped to the range of normal numbers; NaN stays NaN.
+// one unit in the last place. Results below the range of normal numbers are 0, and those above it
+// infinite, as 2^k is for the exponents just outside; NaN stays NaN.
 [[gnu::always_inline]] inline Vector<float> vector_exp(Vector<float> x) {
-  x = x > 88.0f ? splat(88.0f) : x;
-  x = x < -87.0f ? splat(-87.0f) : x;
+  x = x > 89.0f ? splat(89.0f) : x;
+  x = x < -87.0f ? splat(-88.0f) : x;
   const Vector<float> scaled = x * 1.44269504f;
   const auto k = __builtin_convertvector(scaled + (scaled < 0.0f ? splat(-0.5f) : splat(0.5f)),
                                          IntegersOfFloat);
@@ -92,8 +93,8 @@ template <class F>
 }
 
 [[gnu::always_inline]] inline Vector<double> vector_exp(Vector<double> x) {
-  x = x > 709.0 ? splat(709.0) : x;
-  x = x < -708.0 ? splat(-708.0) : x;
+  x = x > 710.0 ? splat(710.0) : x;
+  x = x < -708.0 ? splat(-709.0) : x;
   const Vector<double> scaled = x * 1.4426950408889634;
   const auto k =
       __builtin_convertvector(scaled + (scaled < 0.0 ? splat(-0.5) : splat(0.5)), IntegersOfDouble);

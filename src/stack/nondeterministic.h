@@ -90,4 +90,8 @@ Tensor vector_reading(const StackAutomaton& automaton);
 // most to the masses of the step adds 1.
 Tensor scaled_exponential(const Tensor& log_weights, const StackAutomaton& automaton);
 
+// Returns the gradients of a step's log weights : B x C x W, 0 for sequences in which they are
+// nothing but rounding errors (AutomatonRange::is_noise).
+Tensor balanced(const Tensor& gradients);
+
 }  // namespace pushdown

@@ -59,13 +59,16 @@ StackAutomaton initial_automaton(const NondeterministicShape& shape, std::int64_
 
 namespace {
 
-// Of the configurations that a step reaches, by AutomatonRange.
+// Constants of AutomatonRange for the tensor's number type.
+bool is_single(const Tensor& tensor) { return tensor.scalar_type() == at::kFloat; }
+double smallest_of(const Tensor& tensor) {
+  return is_single(tensor) ? AutomatonRange<float>::kSmallest : AutomatonRange<double>::kSmallest;
+}
+// Of the configurations that a step reaches.
 Tensor least_mass(const Tensor& total) {
-  const bool single = total.scalar_type() == at::kFloat;
-  const double least = single ? AutomatonRange<float>::kLeast : AutomatonRange<double>::kLeast;
-  const double smallest =
-      single ? AutomatonRange<float>::kSmallest : AutomatonRange<double>::kSmallest;
-  return (least * total).clamp_min(smallest);
+  const double least =
+      is_single(total) ? AutomatonRange<float>::kLeast : AutomatonRange<double>::kLeast;
+  return (least * total).clamp_min(smallest_of(total));
 }
 
 }  // namespace
@@ -106,7 +109,7 @@ StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAut
   const Tensor column = numerators / divisor.view({batch, 1, 1, 1, size});
 
   StackAutomaton next;
-  next.forward = mass / at::where(total > 0, total, at::ones_like(total));
+  next.forward = mass / at::where(total >= smallest_of(total), total, at::ones_like(total));
   next.vectors = column.narrow(1, 1, shape.vector).sum(c10::IntArrayRef{2, 3});
   // The next step's window contains window - 1 of these nodes.
   const auto kept =
@@ -155,13 +158,20 @@ Tensor scaled_exponential(const Tensor& log_weights, const StackAutomaton& autom
   Tensor shift = (log_weights.detach() + share.log()).amax(c10::IntArrayRef{1, 2}, true);
   shift = at::where(at::isinf(shift), at::zeros_like(shift), shift);
   // Only impossible transitions have larger weights.
-  const double most = log_weights.scalar_type() == at::kFloat
-                          ? AutomatonRange<float>::kMostExponent
-                          : AutomatonRange<double>::kMostExponent;
-  return (log_weights - shift)
-      .clamp_max(most)
-      .masked_fill(forward == 0, -std::numeric_limits<double>::infinity())
-      .exp();
+  const double most = is_single(log_weights) ? AutomatonRange<float>::kMostExponent
+                                             : AutomatonRange<double>::kMostExponent;
+  const Tensor shifted = log_weights - shift;
+  if (shifted.requires_grad()) shifted.register_hook(balanced);
+  const Tensor weights = shifted.clamp_max(most)
+                             .masked_fill(forward == 0, -std::numeric_limits<double>::infinity())
+                             .exp();
+  return weights.masked_fill(weights.detach() < smallest_of(weights), 0);
+}
+
+Tensor balanced(const Tensor& gradients) {
+  const Tensor sum = gradients.sum(c10::IntArrayRef{1, 2}, true).abs(),
+               magnitude = gradients.abs().sum(c10::IntArrayRef{1, 2}, true);
+  return gradients.masked_fill(sum > magnitude / 4, 0);
 }
 
 }  // namespace pushdown

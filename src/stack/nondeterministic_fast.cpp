@@ -24,7 +24,8 @@ void exponentiate(const F* given, const F* forward, std::int64_t rows, std::int6
   for (std::int64_t c = 0; c < rows; ++c)
     for (std::int64_t w = 0; w < columns; ++w)
       used[c * columns + w] =
-          forward[c] > 0 ? std::exp(range.exponent(given[c * columns + w] - shift)) : F(0);
+          forward[c] > 0 ? range.kept(std::exp(range.exponent(given[c * columns + w] - shift)))
+                         : F(0);
 }
 
 // Adds in a fixed order in which independent additions can overlap.
@@ -143,8 +144,8 @@ void AutomatonMemory::set_steps(std::int64_t steps) {
 
 AutomatonMemoryPtr AutomatonMemory::rewound(std::int64_t node) const {
   auto other = std::make_shared<AutomatonMemory>(*this);
-  for (Tensor* tensor :
-       {&other->columns_, &other->popped_, &other->forward_, &other->mass_, &other->readings_})
+  for (Tensor* tensor : {&other->columns_, &other->popped_, &other->forward_, &other->mass_,
+                         &other->readings_})
     *tensor = tensor->clone();
   other->head_ = node;
   other->numerators_ = other->forward_gradients_ = other->popped_gradient_ = Tensor();
@@ -352,7 +353,7 @@ struct FastStep : AutogradFunction<FastStep> {
     const auto saved = context->get_saved_variables();
     auto [weights, vectors] = memory_of(context)->step_backward(context->saved_data["node"].toInt(),
                                                                 saved[0], saved[1], gradients[0]);
-    if (context->saved_data["logs"].toBool()) weights = weights * saved[0];
+    if (context->saved_data["logs"].toBool()) weights = balanced(weights * saved[0]);
     return {weights, vectors, Tensor(), Tensor(), Tensor()};
   }
 };

@@ -117,7 +117,7 @@ PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void array_value(ArrayFunction function, const
     case ArrayFunction::remainder:
       return by_numbers(to, begin, end,
                         [&](Index i) { return remainder_of(number_of(a, i), number_of(b, i)); });
-    case ArrayFunction::exp: return map([](auto x) { return array_exp<F>(x); });
+    case ArrayFunction::exp: return map([](auto x) { return vector_exp(x); });
     case ArrayFunction::log: return numbers([](F x) { return array_log(x); });
     case ArrayFunction::log1p: return numbers([](F x) { return array_log1p(x); });
     case ArrayFunction::expm1: return numbers([](F x) { return array_expm1(x); });

@@ -26,15 +26,11 @@ PUSHDOWN_DEVICE inline F splat(F number) {
 }
 template <class F>
 PUSHDOWN_DEVICE inline F vector_exp(F x) {
-  return std::exp(x);
-}
-template <class F>
-PUSHDOWN_DEVICE inline F array_exp(F x) {
-  return std::exp(x);
+  return exponential(x);
 }
 template <class F>
 PUSHDOWN_DEVICE inline F number_exp(F x) {
-  return std::exp(x);
+  return exponential(x);
 }
 #define PUSHDOWN_ARRAY_FUNCTION(name)          \
   template <class F>                           \

@@ -24,14 +24,6 @@ PUSHDOWN_INLINE double array_pow(double x, double y) { return __builtin_pow(x, y
 PUSHDOWN_INLINE float array_fmod(float x, float y) { return __builtin_fmodf(x, y); }
 PUSHDOWN_INLINE double array_fmod(double x, double y) { return __builtin_fmod(x, y); }
 
-// Returns infinity or 0 outside the range in which vector_exp() gives normal numbers.
-template <class F>
-[[gnu::always_inline]] inline Vector<F> array_exp(Vector<F> x) {
-  const Vector<F> inside = vector_exp(x);
-  const F high = sizeof(F) == 4 ? F(88.72) : F(709.7), low = sizeof(F) == 4 ? F(-87) : F(-708);
-  const Vector<F> upper = x > high ? splat(static_cast<F>(__builtin_inf())) : inside;
-  return x < low ? splat(F(0)) : upper;
-}
 template <class F>
 [[gnu::always_inline]] inline F number_exp(F x) {
   return vector_exp(splat(x))[0];

@@ -21,7 +21,7 @@ struct AutomatonRange {
   // Configurations with a smaller forward weight count as unreachable.
   static constexpr F kLeast = kSingle ? F(1e-28) : F(1e-270);
   static constexpr F kLeastTotal = F(1e-6);
-  // Smaller weights and masses are 0: denormal numbers, and the least results of vector_exp().
+  // Smaller weights and masses are 0, with their gradients: nothing is divided by them.
   static constexpr F kSmallest = kSingle ? F(2e-38) : F(4e-308);
   // In natural logarithms: what an attempt adds to a step without mass, what all attempts add, and
   // the largest weight.
@@ -34,6 +34,14 @@ struct AutomatonRange {
 
   F raised = 0;
 
+  PUSHDOWN_RANGE_FUNCTION static F kept(F weight) { return weight < kSmallest ? F(0) : weight; }
+  // The gradients of a step's scores add up to 0, because a common factor of its weights changes no
+  // reading. Returns whether their sum shows that they consist of rounding errors: if a single
+  // transition is possible, nothing else is left of them, and large parameters would multiply these
+  // errors from step to step.
+  PUSHDOWN_RANGE_FUNCTION static bool is_noise(F sum, F magnitude) {
+    return (sum < 0 ? -sum : sum) > magnitude / 4;
+  }
   // Returns the least mass of a reachable configuration in a step of this mass.
   PUSHDOWN_RANGE_FUNCTION static F least(F total) {
     return kLeast * total > kSmallest ? kLeast * total : kSmallest;

@@ -32,7 +32,7 @@ PUSHDOWN_DEVICE void expected_values(const Team& team, const F* given, F* chance
     F* chance = chances + k * values;
     F largest = own[0], sum = 0, mean = 0;
     for (Index i = 1; i < values; ++i) largest = own[i] > largest ? own[i] : largest;
-    for (Index i = 0; i < values; ++i) sum += chance[i] = std::exp(own[i] - largest);
+    for (Index i = 0; i < values; ++i) sum += chance[i] = exponential(own[i] - largest);
     for (Index i = 0; i < values; ++i) {
       chance[i] /= sum;
       mean += static_cast<F>(i) * chance[i];

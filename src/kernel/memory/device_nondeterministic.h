@@ -313,7 +313,7 @@ struct NondeterministicLoops {
       if (!normalized || !again) return;
       // The logarithm of the sum instead, because the weights are not divided by it below.
       F sum = 0;
-      for (Index k = 0; k < w; ++k) sum += std::exp(given[a * w + k] - greatest);
+      for (Index k = 0; k < w; ++k) sum += exponential(given[a * w + k] - greatest);
       largest[a] += std::log(sum);
     });
     team.sync();
@@ -328,7 +328,7 @@ struct NondeterministicLoops {
     each(team, c * w, [&](Index i) {
       const Index a = i / w;
       const F x = given[i] - (normalized ? largest[a] : common);
-      used[i] = from[a] > 0 ? std::exp(range.exponent(x)) : F(0);
+      used[i] = from[a] > 0 ? range.kept(exponential(range.exponent(x))) : F(0);
     });
     if (!normalized || again) return;
     team.sync();
@@ -337,7 +337,7 @@ struct NondeterministicLoops {
       F sum = 0;
       for (Index k = 0; k < w; ++k) sum += used[a * w + k];
       const F factor = 1 / sum;
-      for (Index k = 0; k < w; ++k) used[a * w + k] *= factor;
+      for (Index k = 0; k < w; ++k) used[a * w + k] = range.kept(used[a * w + k] * factor);
     });
   }
 
@@ -689,6 +689,13 @@ struct NondeterministicLoops {
     });
     team.sync();
     // Backward through the computation of the weights.
+    F balance = 0, magnitude = 0;
+    for (Index i = 0; !normalized && i < c * w; ++i) {
+      const F slope = used[i] * weight_gradient[i];
+      balance += slope;
+      magnitude += slope < 0 ? -slope : slope;
+    }
+    const bool noise = !normalized && AutomatonRange<F>::is_noise(balance, magnitude);
     each(team, c, [&](Index a) {
       const F *to = used + a * w, *slope = weight_gradient + a * w;
       // The weights of a configuration sum to 1, or to exp(raised).
@@ -698,7 +705,7 @@ struct NondeterministicLoops {
         sum += to[k];
       }
       if (sum > 0) mean /= sum;
-      for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
+      for (Index k = 0; k < w; ++k) out[a * w + k] = noise ? F(0) : to[k] * (slope[k] - mean);
     });
     each(team, m, [&](Index k) { out[c * w + k] = vector_gradient[k]; });
   }
@@ -736,7 +743,7 @@ struct NondeterministicLoops {
     const F* u = forward_weights + head * c;
     each(team, c, [&](Index b) {
       F slope = 0;
-      for (Index k = 0; u[b] > 0 && k < w; ++k)
+      for (Index k = 0; u[b] >= AutomatonRange<F>::kSmallest && k < w; ++k)
         slope += weights[b * w + k] * weight_gradient[b * w + k] / u[b];
       if (m == 0 && read_first) slope += reading_gradient[state_symbol ? b : b % s];
       for (Index k = 0; k < m; ++k) {

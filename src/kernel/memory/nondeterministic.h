@@ -197,7 +197,7 @@ struct NondeterministicStackMemory {
   }
   void scale_weights(F* to, F factor) const {
     for (Index k = 0; k < w; ++k)
-      to[k] = factor == 0 || to[k] < AutomatonRange<F>::kSmallest ? F(0) : to[k] * factor;
+      to[k] = factor == 0 ? F(0) : AutomatonRange<F>::kept(to[k] * factor);
   }
 
   // Adds the gradient of a reading to the rows of its column. Readings depend on the
@@ -261,7 +261,19 @@ struct NondeterministicStackMemory {
       const F mean = sum > 0 ? row_dot(to, slope, w) / sum : F(0);
       for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
     }
+    if (!shape.normalized && is_noise(used)) clear(out, c * w);
     copy(out + c * w, vector_gradient, m);
+  }
+
+  // See AutomatonRange::is_noise().
+  bool is_noise(const F* used) const {
+    Vector<F> sum = {}, magnitude = {};
+    for (Index i = 0; i < c * w; i += kLanes<F>) {
+      const Vector<F> slope = first_lanes(load(used + i) * load(weight_gradient + i), c * w - i);
+      sum += slope;
+      magnitude += slope < F(0) ? -slope : slope;
+    }
+    return AutomatonRange<F>::is_noise(sum_of(sum), sum_of(magnitude));
   }
 
   template <class Team>
@@ -282,7 +294,9 @@ struct NondeterministicStackMemory {
     const F* u = memory.forward + head * c;
     F* slope = content.forward();
     for (Index a = 0; a < c; ++a)
-      slope[a] = u[a] > 0 ? row_dot(weights + a * w, weight_gradient + a * w, w) / u[a] : F(0);
+      slope[a] = u[a] >= AutomatonRange<F>::kSmallest
+                     ? row_dot(weights + a * w, weight_gradient + a * w, w) / u[a]
+                     : F(0);
     clear(content.vectors(), m * c);
     for (Index b = 0; first == 0 && b < c; ++b) {
       if (m == 0) slope[b] += reading_gradient[shape.state_symbol ? b : b % memory.size.symbols];

@@ -243,7 +243,7 @@ struct StepLoop : StepNumbers<F> {
   PUSHDOWN_DEVICE static void softmax(const F* x, F* y, Index size) {
     F largest = x[0], sum = 0;
     for (Index i = 1; i < size; ++i) largest = x[i] > largest ? x[i] : largest;
-    for (Index i = 0; i < size; ++i) sum += y[i] = std::exp(x[i] - largest);
+    for (Index i = 0; i < size; ++i) sum += y[i] = exponential(x[i] - largest);
     for (Index i = 0; i < size; ++i) y[i] /= sum;
   }
 

@@ -10,10 +10,12 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/lost_precision.h"
 #include "base/options.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/memory_reserve.h"
 #include "bindings/binder/registry_keys.h"
+#include "bindings/session/log.h"
 #include "tensor/error_text.h"
 
 namespace pushdown {
@@ -143,12 +145,31 @@ void* object_at(lua_State* L, int index, void* key) {
   return same ? lua_touserdata(L, index) : nullptr;
 }
 
+namespace {
+
+LossFlag lost_precision{false};
+
+// Once in a process.
+void warn_of_losses() {
+  static std::atomic<bool> warned{false};
+  if (!warned.exchange(true))
+    log_message("warn",
+                "a nondeterministic stack has transition weights so far apart that its number type "
+                "loses runs on which later readings may depend: probabilities and gradients may be "
+                "wrong; try dtype = 'float64' or smaller weights");
+}
+
+}  // namespace
+
 int guarded(lua_State* L, int (*body)(lua_State*)) {
   refill_memory_reserve();
   try {
     const StopScope scope(interrupt_flag());
     const FlushDenormals flush;
-    return body(L);
+    const LossScope losses(&lost_precision);
+    const int results = body(L);
+    if (!watches_losses()) warn_of_losses();
+    return results;
   } catch (const WrongType& error) {
     push_error(L, error);
   } catch (const WrongCount& error) {

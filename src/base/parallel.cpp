@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/flush_denormals.h"
+#include "base/lost_precision.h"
 #include "base/stopping.h"
 
 namespace pushdown {
@@ -54,6 +55,7 @@ class Pool {
       std::lock_guard lock(mutex_);
       body_ = &body;
       flag_ = stop_flag();
+      losses_ = loss_flag();
       count_ = count;
       next_ = 0;
       error_ = nullptr;
@@ -87,6 +89,7 @@ class Pool {
       }
       {
         const StopScope scope(flag_);
+        const LossScope losses(losses_);
         work();
       }
       std::lock_guard lock(mutex_);
@@ -118,7 +121,8 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_, idle_;
   const std::function<void(std::int64_t)>* body_ = nullptr;
-  const StopFlag* flag_ = nullptr;  // the caller's
+  const StopFlag* flag_ = nullptr;  // the caller's, as the next one
+  LossFlag* losses_ = nullptr;
   std::int64_t count_ = 0;
   std::atomic<std::int64_t> next_{0};
   std::exception_ptr error_;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/lost_precision.h"
 #include "base/parallel.h"
 #include "base/stopping.h"
 #include "kernel/memory/automaton_range.h"
+#include "kernel/memory/lost_runs.h"
 #include "tensor/autograd.h"
 
 namespace pushdown {
@@ -57,6 +59,7 @@ AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape, std::int64_
                                  const Tensor& bottom)
     : shape_(shape), batch_(batch), options_(options) {
   set_steps(std::max<std::int64_t>(steps, 1));
+  lost_ = nothing_lost();
   // Nodes 0 and 1: state 0 with the bottom symbol on top.
   columns_.narrow(1, 0, column_start(2)).zero_();
   forward_.narrow(1, 0, 2).zero_();
@@ -77,6 +80,7 @@ AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape,
   // The oldest node that is kept becomes node 1, so that the window ends above node 0.
   const auto kept = automaton.edges.size(2);
   set_steps(kept + std::max<std::int64_t>(steps, 1));
+  lost_ = nothing_lost();
   head_ = kept + 1;
   columns_.narrow(1, 0, column_start(head_ + 1)).zero_();
   for (std::int64_t k = 0; k < kept; ++k)
@@ -142,10 +146,15 @@ void AutomatonMemory::set_steps(std::int64_t steps) {
   next_backward_ = 0;
 }
 
+Tensor AutomatonMemory::nothing_lost() const {
+  return at::full({batch_, size_.configurations()}, -std::numeric_limits<double>::infinity(),
+                  options_);
+}
+
 AutomatonMemoryPtr AutomatonMemory::rewound(std::int64_t node) const {
   auto other = std::make_shared<AutomatonMemory>(*this);
   for (Tensor* tensor : {&other->columns_, &other->popped_, &other->forward_, &other->mass_,
-                         &other->readings_})
+                         &other->readings_, &other->lost_})
     *tensor = tensor->clone();
   other->head_ = node;
   other->numerators_ = other->forward_gradients_ = other->popped_gradient_ = Tensor();
@@ -201,6 +210,11 @@ void AutomatonMemory::step_one(std::int64_t b, std::int64_t node, const F* given
     if (logs) exponentiate(given, from, c, size_.actions(), range, used);
     kernel.step(m, node, used, vector);
   } while (logs && range.again(sum_of(from, c), sum_of(m.mass + node * c, c)));
+  F* lost = lost_.data_ptr<F>() + b * c;
+  const bool loses = std::any_of(lost, lost + c, [](F share) { return share > -INFINITY; });
+  if (logs && (loses || gives_up(m.mass + node * c, c)) && watches_losses())
+    follow_lost_runs<F>(
+        {size_.states, size_.symbols, given, false, range.raised, from, m.mass + node * c}, lost);
   if (shape_.vector == 0) return;
   F* reading = readings_.data_ptr<F>() + b * readings_.stride(0) + node * readings_.stride(1);
   const F* rows = m.columns + column_start(node) + c * row;

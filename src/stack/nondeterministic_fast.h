@@ -59,6 +59,7 @@ class AutomatonMemory {
   template <class F>
   std::vector<F> row_gradients(std::int64_t sequence, std::int64_t node, const F* given) const;
   void set_steps(std::int64_t steps);
+  Tensor nothing_lost() const;
   // Returns P[i->j] and V[i->j] for i = from .. j-1, a view : B x (1+m) x (j-from) x C x C (a, b).
   Tensor edges(std::int64_t node, std::int64_t from) const;
   void begin_backward(std::int64_t last);
@@ -74,6 +75,7 @@ class AutomatonMemory {
   std::vector<std::int64_t> row_start_;
   Tensor columns_, popped_, forward_, mass_;
   Tensor readings_;  // B x nodes x R, for a vector stack
+  Tensor lost_;      // B x C, runs that the number type lost (kernel/memory/lost_runs.h)
   Tensor numerators_, forward_gradients_, popped_gradient_;
   std::set<std::int64_t> cuts_;
   std::int64_t next_backward_ = 0,

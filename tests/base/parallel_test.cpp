@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/lost_precision.h"
+
 namespace pushdown::parallel_test {
 namespace {
 
@@ -38,6 +40,21 @@ TEST_P(Parallel, NestedCallsRunInPlace) {
   std::atomic<int> count{0};
   parallel_for(4, [&](std::int64_t) { parallel_for(5, [&](std::int64_t) { ++count; }); });
   EXPECT_EQ(count, 20);
+}
+
+TEST_P(Parallel, LossesAreReportedFromAllThreads) {
+  for (int reporting = 0; reporting < 8; ++reporting) {
+    LossFlag lost{false};
+    const LossScope scope(&lost);
+    EXPECT_TRUE(watches_losses());
+    parallel_for(8, [&](std::int64_t i) {
+      if (i == reporting) report_loss();
+    });
+    EXPECT_TRUE(lost);
+    EXPECT_FALSE(watches_losses());
+  }
+  report_loss();  // nobody watches
+  EXPECT_FALSE(watches_losses());
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Parallel, testing::Values(1, 2, 5));

@@ -7,7 +7,9 @@
 #endif
 
 #include "base/flush_denormals.h"
+#include "base/lost_precision.h"
 #include "model/language_model.h"
+#include "stack/automaton_state.h"
 #include "train/learning/gradient.h"
 #include "train/optimizing/optimizer.h"
 
@@ -171,6 +173,92 @@ TEST(Peaked, NoDenormalNumberReachesTheArithmetic) {
 #else
   GTEST_SKIP() << "only x86-64 processors note denormal operands, and only glibc fills memory";
 #endif
+}
+
+// Readings in single precision, and whether the kernels reported a loss.
+std::pair<Tensor, bool> reported(const NondeterministicShape& shape, const Tensor& scores,
+                                 bool normalized) {
+  LossFlag lost{false};
+  const LossScope scope(&lost);
+  const Tensor logs = normalized ? scores.log_softmax(3) : scores;
+  const Tensor read = run_automaton(shape, true, logs.to(at::kFloat), true);
+  return {read.to(at::kDouble), lost.load()};
+}
+
+// Weights e^-64 and less are lost in single precision. Whoever needs them later hears of it.
+TEST(LostRuns, AreReportedWhereReadingsAreWrong) {
+  int wrong = 0, told = 0;
+  for (const bool normalized : {true, false})
+    for (const auto& [states, symbols] : {std::pair(1, 2), {2, 2}, {2, 3}})
+      for (const double scale : {1.0, 10.0, 50.0, 100.0, 300.0})
+        for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+          NondeterministicShape shape;
+          shape.states = states;
+          shape.symbols = symbols;
+          Random random(seed);
+          const Tensor scores =
+              at::empty({1, 40, shape.configurations(), shape.actions()}, at::kDouble);
+          for (std::int64_t i = 0; i < scores.numel(); ++i)
+            scores.data_ptr<double>()[i] = static_cast<float>(scale * random.normal());
+          const auto [read, warned] = reported(shape, scores, normalized);
+          const Tensor wide =
+              run_automaton(shape, true, normalized ? scores.log_softmax(3) : scores, true);
+          const double off = (read - wide).abs().max().item<double>();
+          const auto name = fmt::format("{} {} x {}, {}, seed {}: off by {}", normalized, states,
+                                        symbols, scale, seed, off);
+          EXPECT_TRUE(warned || off < 1e-2) << name;
+          EXPECT_TRUE(scale > 10 || (!warned && off < 1e-3)) << name;
+          wrong += off > 1e-2 ? 1 : 0;
+          told += warned ? 1 : 0;
+        }
+  EXPECT_GT(wrong, 50);        // the cases contain such readings
+  EXPECT_LT(told, 2 * wrong);  // and few warnings are needless
+}
+
+// The greatest change of the log-probabilities by relative changes of all weights of about 6e-8,
+// the rounding of single precision.
+double moved_by_rounding(const LanguageModel& model, const Tensor& words) {
+  at::NoGradGuard guard;
+  const Tensor values = model.log_probabilities(words);
+  double most = 0;
+  for (const std::uint64_t seed : {1, 2}) {
+    Random random(seed);
+    std::vector<Tensor> kept;
+    for (const auto& [name, tensor] : model.parameters()) {
+      kept.push_back(tensor.clone());
+      for (std::int64_t i = 0; i < tensor.numel(); ++i)
+        tensor.data_ptr<double>()[i] *= 1 + 6e-8 * random.normal();
+    }
+    most = std::max(most, (model.log_probabilities(words) - values).abs().max().item<double>());
+    for (std::size_t i = 0; i < kept.size(); ++i) model.parameters()[i].second.copy_(kept[i]);
+  }
+  return most;
+}
+
+// Through the recorded step. Most networks with such weights amplify the rounding of their weights;
+// what else makes single precision wrong is reported.
+TEST(LostRuns, OfNetworksAreReported) {
+  const Tensor words = random_words(3, 40);
+  int told = 0;
+  for (const bool normalized : {true, false})
+    for (const double scale : {1.0, 20.0, 100.0, 1000.0})
+      for (int seed = 1; seed <= 6; ++seed) {
+        const Json stack{
+            {"kind", "nondeterministic"}, {"normalized", normalized}, {"reading", "state_symbol"}};
+        LossFlag lost{false};
+        const LossScope scope(&lost);
+        const auto single = outcome(*peaked(stack, scale, true, "float32", true, seed), words);
+        const bool warned = lost.exchange(false);
+        const auto model = peaked(stack, scale, true, "float64", true, seed);
+        const double off =
+            (single.values - outcome(*model, words).values).abs().max().item<double>();
+        const auto name =
+            fmt::format("{}, times {}, seed {}: off by {}", normalized, scale, seed, off);
+        EXPECT_TRUE(scale > 20 || !warned) << name;
+        EXPECT_TRUE(warned || off < 0.01 || off < 30 * moved_by_rounding(*model, words)) << name;
+        told += warned ? 1 : 0;
+      }
+  EXPECT_GT(told, 3);
 }
 
 }  // namespace

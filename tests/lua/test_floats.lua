@@ -1,6 +1,7 @@
 -- Denormal numbers are zero inside bound functions; scripts and their host keep their own setting (docs/adr/0021).
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
+local program = dofile(pd.root .. '/tests/lua/shell_program.lua')
 
 -- Whether arithmetic in Lua keeps denormal numbers.
 local function kept()
@@ -60,6 +61,30 @@ test('functions of definitions and of trainings keep the setting of the script',
   assert(calls > 8, calls)
   test.equal(wrong, 0)
   assert(kept())
+end)
+
+-- Step 1 leads to symbol 0 with e^-100; step 2 makes everything from symbol 1 e^-300.
+local far_apart = [[
+local pd = require 'pushdown'
+local none = -1000
+local weights = { {
+  { { -100, 0, none, none, none }, { none, none, none, none, none } },
+  { { 0, none, none, none, none }, { none, -300, none, none, none } },
+} }
+for _ = 1, 2 do
+  local read = pd.stack.simulate { kind = 'nondeterministic', states = 1, symbols = 2,
+    log_weights = pd.tensor(weights, { dtype = DTYPE }) }
+  io.write(read[{ 1, 3, 1 }]:item(), ' ')
+end]]
+test('runs that single precision loses and that later steps need are a warning, once', function()
+  local out, err = program.run { '-e', (far_apart:gsub('DTYPE', "'float32'")) }
+  test.equal(out, '0 0 ')
+  local _, times = err:gsub('loses runs on which later readings may depend', '')
+  test.equal(times, 1)
+  assert(err:find('warn', 1, true) and err:find("dtype = 'float64'", 1, true), err)
+  out, err = program.run { '-e', (far_apart:gsub('DTYPE', "'float64'")) }
+  test.equal(out, '1 1 ')
+  test.equal(err, '')
 end)
 
 test.finish()

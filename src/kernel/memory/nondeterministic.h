@@ -3,8 +3,10 @@
 // source for the CPU alone, because of its tiles (docs/adr/0019). Devices use
 // device_nondeterministic.h.
 #pragma once
+#include "base/lost_precision.h"
 #include "kernel/memory/automaton_content.h"
 #include "kernel/memory/automaton_range.h"
+#include "kernel/memory/lost_runs.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
@@ -19,6 +21,8 @@ struct NondeterministicStackMemory {
   F* vectors;                      // U x vector_row
   F* expected;                     // (U + 1) x C*m: the readings of a vector stack
   F *head_vectors, *last_vectors;  // m x C, of these nodes if the run goes on
+  F* lost;                         // C, runs that the number type lost (lost_runs.h)
+  bool loses = false;              // whether there are any
   const F* left_gradient;          // of the content that the run left; null: none
   NondeterministicMemory<F> memory;
   F *reading_rows, *weight_gradient, *vector_gradient, *first_actions;
@@ -32,7 +36,7 @@ struct NondeterministicStackMemory {
     const Index c = z.configurations();
     const Index updates = updates_of(shape);
     return padded_size(updates * (padded_size(c * z.actions()) + padded_size(z.channels)) +
-                       (updates + 1) * c * z.channels + 2 * c * z.channels + z.nodes() * c * 2 +
+                       (updates + 1) * c * z.channels + 2 * c * z.channels + c + z.nodes() * c * 2 +
                        2 * kPadding);
   }
   static Index updates_of(const MemoryShape& shape) {
@@ -89,6 +93,8 @@ struct NondeterministicStackMemory {
 
   template <class Team>
   void begin(const Team& team, const F* bottom, F* reading) {
+    loses = false;
+    for (Index b = 0; b < c; ++b) lost[b] = -static_cast<F>(__builtin_inf());
     if (shape.goes_on) return take_over(team, taken(bottom), reading);
     clear(memory.columns, memory.size.edge_rows() * memory.row_start[2]);
     clear(memory.forward, 2 * c);
@@ -151,6 +157,11 @@ struct NondeterministicStackMemory {
       weigh(given, from, range, used);
       kernel.step(memory, node, used, vectors + u * vector_row);
     } while (range.again(row_sum(from, c), row_sum(memory.mass + node * c, c)));
+    const F* mass = memory.mass + node * c;
+    if ((loses || gives_up(mass, c)) && watches_losses())
+      loses = follow_lost_runs<F>({memory.size.states, memory.size.symbols, given, shape.normalized,
+                                   range.raised, from, mass},
+                                  lost);
     read(node, reading);
   }
 
@@ -341,7 +352,8 @@ NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& g
   expected = vectors + updates * vector_row + kPadding;
   head_vectors = expected + (updates + 1) * c * m;
   last_vectors = head_vectors + c * m;
-  F* forward = last_vectors + c * m;
+  lost = last_vectors + c * m;
+  F* forward = lost + c;
   F* columns = place.tape + head_size(given);
   memory = {z,
             given.row_start,

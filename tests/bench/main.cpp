@@ -1,5 +1,5 @@
 // Runs the benchmarks named on the command line, or all: update, recognizer, steps, transduction,
-// language, loops, grammar. `bench device` runs those of a CUDA device and exits with 77 if there
+// language, loops, grammar, trained. `bench device` runs those of a CUDA device and exits with 77 if there
 // is none. `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a
 // profiler.
 #include <ATen/Parallel.h>
@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -21,6 +23,15 @@ namespace pushdown::bench {
 namespace {
 
 double peak_at_start = 0;
+
+// Runs trained.lua, which also compares parts written in Lua, in the program beside this one.
+void bench_trained() {
+  const auto folder = std::filesystem::canonical("/proc/self/exe").parent_path();
+  std::fflush(stdout);
+  const std::string command = "'" + (folder / "pushdown").string() +
+                              "' --threads 1 '" PUSHDOWN_BENCH_FOLDER "/trained.lua'";
+  if (std::system(command.c_str()) != 0) std::printf("trained.lua failed\n");
+}
 
 double memory_field(const std::string& name) {
   std::ifstream status("/proc/self/status");
@@ -84,4 +95,5 @@ int main(int count, char** arguments) {
   if (asked("language")) pushdown::bench::bench_language();
   if (asked("loops")) pushdown::bench::bench_loops();
   if (asked("grammar")) bench_grammar();
+  if (asked("trained")) pushdown::bench::bench_trained();
 }

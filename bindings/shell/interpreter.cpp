@@ -139,6 +139,21 @@ void close_records(lua_State* L, const char* status, const std::string& message)
   lua_settop(L, top);
 }
 
+// tostring, and so print and the prompt, write integers with all digits: a printed seed is the
+// seed. Lua's own has 14 digits.
+void write_whole_integers(lua_State* L) {
+  constexpr const char* kText = R"(
+local plain, format, type = tostring, string.format, type
+function tostring(...)
+  local value = ...
+  local whole = type(value) == 'number' and value % 1 == 0 and value >= -2^53 and value <= 2^53
+  if whole and (value >= 1e14 or value <= -1e14) then return format('%.0f', value) end
+  return plain(...)
+end)";
+  if (luaL_loadbuffer(L, kText, std::strlen(kText), "=tostring") != 0) lua_error(L);
+  lua_call(L, 0, 0);
+}
+
 }  // namespace
 
 Interpreter::Interpreter(SessionChoices choices)
@@ -146,6 +161,7 @@ Interpreter::Interpreter(SessionChoices choices)
   if (!L_) throw std::runtime_error("not enough memory for a Lua state");
   keep_freed_memory();
   luaL_openlibs(L_);
+  write_whole_integers(L_);
   watch_interrupts(L_, add_traceback);
   note_scripts(L_);
   prepare_globals();

@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -52,12 +52,13 @@ std::string check_device(const std::string& name) {
 }
 
 std::string check_seed(const std::string& text) {
-  char* end = nullptr;
-  const double seed = std::strtod(text.c_str(), &end);
-  const bool whole = !text.empty() && *end == '\0' && std::floor(seed) == seed;
-  return whole && seed >= 0 && seed <= 9007199254740992.0
+  // In another form, such as 2.08e+15, digits have often been lost.
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seed);
+  return error == std::errc() && stop == end && seed <= std::uint64_t{1} << 53
              ? ""
-             : "must be an integer from 0 to 2^53, got '" + text + "'";
+             : "must be an integer from 0 to 2^53 with all its digits, got '" + text + "'";
 }
 
 // A validator that refuses all other words and does not change the help text.

@@ -97,6 +97,11 @@ local function value_of(spec, text)
     if not value or (spec.kind == 'integer' and value ~= math.floor(value)) then
       fail("%s needs %s, got '%s'", name, kinds[spec.kind], text)
     end
+    -- A seed in another form, such as 2.08e+15, has often lost digits, and larger integers are rounded.
+    local seed = spec.name == 'seed' or spec.name:find '_seed$'
+    if seed and not text:find '^%d+$' or spec.kind == 'integer' and math.abs(value) > 2 ^ 53 then
+      fail("%s needs a whole number %s 2^53 with all its digits, got '%s'", name, seed and 'from 0 to' or 'up to', text)
+    end
     if spec.minimum and value < spec.minimum or spec.maximum and value > spec.maximum then
       fail('%s must be within %s to %s, got %s', name, tostring(spec.minimum or '-inf'),
         tostring(spec.maximum or 'inf'), text)

@@ -24,7 +24,7 @@ local function escaped(text)
 end
 
 local function number_text(value)
-  if value == math.floor(value) and math.abs(value) < 1e15 then return ('%d'):format(value) end
+  if value == math.floor(value) and math.abs(value) <= 2 ^ 53 then return ('%.0f'):format(value) end
   return ('%.6g'):format(value)
 end
 

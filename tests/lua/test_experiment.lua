@@ -72,6 +72,15 @@ test('wrong command lines name the option and the nearest valid one', function()
   test.equal(usage('--epochs', '0'), '--epochs must be within 1 to 1000, got 0')
   test.equal(usage('--epochs'), '--epochs needs a whole number')
   test.equal(usage('--epochs', '--verbose'), '--epochs needs a whole number')
+  -- A seed needs all its digits.
+  local seeded = { name = 'seeded', options = { { 'seed', 1, 'seed' }, { 'count', 1, 'number' } } }
+  test.equal(experiment.parse(seeded, { '--seed', '9007199254740991', '--count', '1e3' }).seed, 2 ^ 53 - 1)
+  for _, text in ipairs { '2.0893350061361e+15', '1e3', '-1', '1.5', '9007199254740994' } do
+    local ok, problem = pcall(experiment.parse, seeded, { '--seed', text })
+    assert(not ok and problem.usage:find('--seed needs a whole number', 1, true), text)
+  end
+  test.equal(select(2, pcall(experiment.parse, seeded, { '--count', '1e16' })).usage,
+    "--count needs a whole number up to 2^53 with all its digits, got '1e16'")
   test.equal(usage('--lengths', '3,x'), "--lengths needs numbers separated by commas, got '3,x'")
   test.equal(usage('--stacks', 'none,gru'), "--stacks must be one of none, superposition, all, got 'gru'")
   test.equal(usage('--verbose=perhaps'), "--verbose needs true or false, got 'perhaps'")

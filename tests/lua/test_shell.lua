@@ -47,6 +47,9 @@ test('wrong usage exits with 2 and a message', function()
   assert(usage('--threads', '0'):find('threads', 1, true))
   assert(usage('--seed', '1.5'):find('seed', 1, true))
   assert(usage('--seed', '-1'):find('seed', 1, true))
+  -- Digits have been lost there.
+  assert(usage('--seed', '2.0893350061361e+15'):find('with all its digits', 1, true))
+  assert(usage('--seed', '9007199254740993'):find('2^53', 1, true))
   assert(usage('--device', 'gpu'):find("must be cpu, cuda or cuda:n, got 'gpu'", 1, true))
   assert(usage('--device', 'cuda:'):find('cuda:n', 1, true))
   assert(usage('--log-level', 'loud'):find('log-level', 1, true))
@@ -90,6 +93,15 @@ test('the session has the options of the command line', function()
     'local s = pd.session() print(s.threads, s.seed, s.log_level, s.device) pd.log.warn("hidden")' }
   test.equal(out, '3\t17\terror\tcpu\n')
   local draw = 'print(pd.tensor.randn(3):to_table()[1])'
+  -- A seed that is printed is the seed.
+  test.equal(run { '--seed', '2089335006136112', '-e',
+    'print(pd.session().seed) print(-2 ^ 53, 1e14, 1e13, 2 ^ 60, 0.1)' },
+    '2089335006136112\n-9007199254740992\t100000000000000\t10000000000000\t1.1529215046068e+18\t0.1\n')
+  test.fails('value expected', tostring)
+  for _ = 1, 5 do
+    local drawn = run { '-e', 'io.write(pd.session().stream_seed)' }
+    assert(drawn:find '^%d+$', drawn)
+  end
   local first, second = run { '--seed', '5', '-e', draw }, run { '--seed', '5', '-e', draw }
   test.equal(first, second)
   assert(first ~= run { '--seed', '6', '-e', draw })

@@ -51,9 +51,9 @@ Json resolve(const std::string& where, const Json& specs, const Json& given) {
   return resolve_options(where, declared_options(specs), given);
 }
 
-// Runs a file of either kind and returns its declarations.
-Json run_file(lua_State* L, DefinitionKind kind, const fs::path& path, const Json& given) {
-  const auto text = read_definition(L, kind, path);
+// Runs the text of a file of either kind and returns its declarations.
+Json run_text(lua_State* L, DefinitionKind kind, const fs::path& path, const std::string& text,
+              const Json& given) {
   if (const auto byte = find_invalid_utf8(text); byte && !text.starts_with('\033')) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(*byte), '\n');
     fail(words_of(kind).load, "{}:{}: the file is not UTF-8 (byte 0x{:02x})", path.string(), line,
@@ -83,6 +83,21 @@ Json run_file(lua_State* L, DefinitionKind kind, const fs::path& path, const Jso
 
 bool is_automaton(const Json& spec) { return spec.value("kind", "") == "automaton"; }
 
+// The declarations of a file of this kind.
+Json declarations(lua_State* L, DefinitionKind kind, const fs::path& path, const std::string& text,
+                  const Json& given) {
+  auto spec = run_text(L, kind, path, text, given);
+  if (is_automaton(spec) != (kind == DefinitionKind::automaton)) {
+    definition_files(L).check_group(kind, path.stem().string());
+    wrong_definition(kind, path.stem().string());
+  }
+  spec.erase("kind");
+  if (!spec.contains("name")) spec["name"] = path.stem().string();
+  resolve_options(std::string(words_of(kind).key) + " " + text_entry("grammar", spec, "name"),
+                  declared_options(spec.value("options", Json::array())), given);
+  return spec;
+}
+
 }  // namespace
 
 std::vector<std::string> definition_names(lua_State* L, DefinitionKind kind) {
@@ -106,23 +121,16 @@ std::string read_definition(lua_State* L, DefinitionKind kind, const fs::path& n
 }
 
 Json run_definition(lua_State* L, DefinitionKind kind, const fs::path& path, const Json& given) {
-  auto spec = run_file(L, kind, path, given);
-  if (is_automaton(spec) != (kind == DefinitionKind::automaton)) {
-    definition_files(L).check_group(kind, path.stem().string());
-    wrong_definition(kind, path.stem().string());
-  }
-  spec.erase("kind");
-  if (!spec.contains("name")) spec["name"] = path.stem().string();
-  resolve_options(std::string(words_of(kind).key) + " " + text_entry("grammar", spec, "name"),
-                  declared_options(spec.value("options", Json::array())), given);
-  return spec;
+  return declarations(L, kind, path, read_definition(L, kind, path), given);
 }
 
 std::string describe_definition(lua_State* L, DefinitionKind kind, const std::string& name) {
   const auto path = find_definition(L, kind, name);
   if (path.extension() != ".lua")
     return fmt::format("{}: a {} as text, without options", path.string(), words_of(kind).noun);
-  const auto spec = run_definition(L, kind, path, Json::object());
+  // A description is not an input of later runs.
+  const auto spec =
+      declarations(L, kind, path, read_definition_file(kind, input_path(path)), Json::object());
   std::string text = path.stem().string() + ": " + text_entry("grammar", spec, "doc");
   for (const auto& option : declared_options(spec.value("options", Json::array())))
     text += "\n  " + describe(option);

@@ -68,6 +68,13 @@ test('a session records its inputs as they were read', function()
   has(output, ('grammar\t%s/changing.lua\t%s\trule \'S -> "0"\'\n'):format(folder, digest))
   assert(not output:find('"1"', 1, true), output)
   test.equal(pd.file.sha256_of_text 'abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  -- A description is no input, whatever describes it.
+  output, status = run(('-e %s'):format(quoted [[
+    for _, name in ipairs(pd.grammar.list()) do help(name) pd.grammar.describe(name) end
+    help 'grammar' help 'automaton'
+    for _, input in ipairs(pd.file.inputs()) do print('INPUT', input.role, input.path) end]]))
+  test.equal(status, 0)
+  assert(output:find 'INPUT' == nil or not output:find 'INPUT\t[ag]', output)
   -- A program that every system has gives the same result.
   local path = folder .. '/bytes'
   files.write(path, ('\0\255\n'):rep(1234567))

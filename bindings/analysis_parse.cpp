@@ -29,10 +29,12 @@ std::vector<std::string> parse_words_of(const Sentence& sentence) {
   return {std::istream_iterator<std::string>(text), {}};
 }
 
-// Returns the same tree with the parts of speech of the sentence, if the sentence is a tree.
+// Returns the same tree with the parts of speech and the escapes of the sentence, if the sentence
+// is a tree.
 PhraseTree tagged(const PhraseTree& tree, const Sentence& sentence) {
   const auto* given = std::get_if<std::shared_ptr<PhraseTree>>(&sentence);
-  return given ? PhraseTree(tree.words(), (*given)->tags(), tree.phrases()) : tree;
+  return given ? PhraseTree(tree.words(), (*given)->tags(), tree.phrases(), (*given)->escaped())
+               : tree;
 }
 
 struct DistanceOptions {

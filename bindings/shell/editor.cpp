@@ -273,11 +273,9 @@ class LibeditEditor : public Editor {
     text.resize(text.size() - kEnd.size());
     std::wstring kept;
     for (const wchar_t c : text) {
-      if (c == L'\t')
-        kept += L"  ";
-      else if (c == L'\r' || c == L'\n')
+      if (c == L'\r' || c == L'\n')
         kept += L'\n';
-      else if (c >= 32)
+      else if (c >= 32 || c == L'\t')  // a tab may be inside a string
         kept += c;
     }
     while (kept.ends_with(L'\n')) kept.pop_back();

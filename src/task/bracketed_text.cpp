@@ -182,7 +182,8 @@ class BracketReader {
              (size == 1 || (outer + 1 < phrases_.size() && whole(outer + 1))))
         ++outer;
     phrases_.erase(phrases_.begin(), phrases_.begin() + static_cast<std::ptrdiff_t>(outer));
-    trees_.emplace_back(std::move(words_), std::move(tags_), std::move(phrases_));
+    trees_.emplace_back(std::move(words_), std::move(tags_), std::move(phrases_),
+                        options_.keep_escapes);
     words_.clear();
     tags_.clear();
     phrases_.clear();
@@ -238,7 +239,7 @@ std::string bracketed(const PhraseTree& tree) {
       first = false;
     }
     if (!text.empty() && text.back() != ' ' && text.back() != '(') text += ' ';
-    const auto word = escaped(tree.words()[i]);
+    const auto word = tree.escaped() ? tree.words()[i] : escaped(tree.words()[i]);
     text += tree.tags()[i].empty() ? word : "(" + tree.tags()[i] + " " + word + ")";
     for (; !open.empty() && open.back() == i + 1; open.pop_back()) text += ')';
   }

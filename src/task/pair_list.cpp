@@ -18,12 +18,13 @@ std::vector<std::string> symbols_of(std::string_view line) {
   return symbols;
 }
 
-NamedPair read_pair(std::string_view line, const std::string& origin) {
+NamedPair read_pair(const std::vector<std::string>& symbols, std::string_view line,
+                    const std::string& origin) {
   NamedPair pair{{}, {}, origin};
   auto* side = &pair.source;
-  for (auto& symbol : symbols_of(line)) {
+  for (const auto& symbol : symbols) {
     if (symbol != kBar) {
-      side->push_back(std::move(symbol));
+      side->push_back(symbol);
       continue;
     }
     check(side == &pair.source, kPairListPlace,
@@ -113,8 +114,10 @@ std::shared_ptr<const PairList> parse_pairs(std::string_view text, const std::st
                                             const PairAlphabets& alphabets) {
   std::vector<NamedPair> pairs;
   read_lines(kPairListPlace, text, file, [&](std::string_view line, const std::string& origin) {
-    const bool blank = std::all_of(line.begin(), line.end(), is_white_space);
-    if (!blank && !line.starts_with("# ")) pairs.push_back(read_pair(line, origin));
+    const auto symbols = symbols_of(line);
+    const bool comment =
+        line.starts_with("# ") && std::find(symbols.begin(), symbols.end(), kBar) == symbols.end();
+    if (!symbols.empty() && !comment) pairs.push_back(read_pair(symbols, line, origin));
   });
   return make_pair_list(pairs, alphabets, file);
 }
@@ -126,10 +129,8 @@ std::string pairs_text(const PairSource& source, const std::vector<Pair>& pairs)
     const auto right = source.target_alphabet().text(pair.target);
     const auto line =
         fmt::format("{}{}|||{}{}", left, left.empty() ? "" : " ", right.empty() ? "" : " ", right);
-    // The blank keeps a line that begins with # from being read as a comment, and the first symbol
-    // from losing a byte order mark.
-    const bool guarded = line.starts_with("# ") || line.starts_with("\xEF\xBB\xBF");
-    text += (guarded ? " " : "") + line + "\n";
+    // The blank keeps the first symbol from losing a byte order mark.
+    text += (line.starts_with("\xEF\xBB\xBF") ? " " : "") + line + "\n";
   }
   return text;
 }

@@ -43,7 +43,9 @@ PairSourcePtr parse_pair_source(std::string_view text, const std::string& file) 
   } catch (const nlohmann::json::exception& error) {
     fail(kPairTextPlace, "{}:1: {}", file, json_error(error));
   }
-  const auto list = parse_pairs(text, file, alphabets);
+  // The empty line in place of the head keeps the numbers of lines.
+  const auto list =
+      parse_pairs("\n" + std::string(text.substr(std::min(end + 1, text.size()))), file, alphabets);
   return std::make_shared<PairList>(list->source_alphabet(), list->target_alphabet(), list->pairs(),
                                     name);
 }

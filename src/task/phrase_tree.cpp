@@ -26,8 +26,11 @@ bool before(const Phrase& a, const Phrase& b) {
 }  // namespace
 
 PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> tags,
-                       std::vector<Phrase> phrases)
-    : words_(std::move(words)), tags_(std::move(tags)), phrases_(std::move(phrases)) {
+                       std::vector<Phrase> phrases, bool escaped)
+    : words_(std::move(words)),
+      tags_(std::move(tags)),
+      phrases_(std::move(phrases)),
+      escaped_(escaped) {
   check(!words_.empty(), kPhraseTreePlace, "a tree needs at least one word");
   if (tags_.empty()) tags_.resize(words_.size());
   check(tags_.size() == words_.size(), kPhraseTreePlace,
@@ -107,7 +110,7 @@ PhraseTree binarized(const PhraseTree& tree, Branching branching) {
       else
         phrases.push_back({whole.begin, daughters[p][k].end});
   }
-  return PhraseTree(tree.words(), tree.tags(), std::move(phrases));
+  return PhraseTree(tree.words(), tree.tags(), std::move(phrases), tree.escaped());
 }
 
 std::optional<PhraseTree> restricted(const PhraseTree& tree, const std::function<bool(int)>& keep) {
@@ -125,7 +128,7 @@ std::optional<PhraseTree> restricted(const PhraseTree& tree, const std::function
   for (const auto& phrase : tree.phrases())
     if (kept[phrase.end] > kept[phrase.begin])
       phrases.push_back({kept[phrase.begin], kept[phrase.end], phrase.label});
-  return PhraseTree(std::move(words), std::move(tags), std::move(phrases));
+  return PhraseTree(std::move(words), std::move(tags), std::move(phrases), tree.escaped());
 }
 
 const std::vector<std::string>& punctuation_tags() {

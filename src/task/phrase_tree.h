@@ -24,13 +24,15 @@ class PhraseTree {
   // Phrases may be in any order; of two with the same words, the first is the outer one. Throws
   // std::invalid_argument if there are no words, a word is empty or contains white space, a label
   // or part of speech contains white space or round brackets, `tags` is neither empty nor one per
-  // word, a phrase is empty or outside the sentence, or two phrases cross.
+  // word, a phrase is empty or outside the sentence, or two phrases cross. `escaped`: the words are
+  // as a treebank writes them, -LRB- or 1\/2.
   PhraseTree(std::vector<std::string> words, std::vector<std::string> tags,
-             std::vector<Phrase> phrases);
+             std::vector<Phrase> phrases, bool escaped = false);
 
   int size() const { return static_cast<int>(words_.size()); }  // words
   const std::vector<std::string>& words() const { return words_; }
   const std::vector<std::string>& tags() const { return tags_; }  // one per word; empty: unknown
+  bool escaped() const { return escaped_; }
   // Outer phrases before inner ones, left ones before right ones.
   const std::vector<Phrase>& phrases() const { return phrases_; }
 
@@ -44,6 +46,7 @@ class PhraseTree {
  private:
   std::vector<std::string> words_, tags_;
   std::vector<Phrase> phrases_;
+  bool escaped_;
 };
 
 // Returns the distinct spans of more than one word that are phrases, in the order of the phrases.

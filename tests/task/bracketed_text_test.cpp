@@ -65,6 +65,11 @@ TEST(BracketedText, Escapes) {
   EXPECT_EQ(parse_brackets(text, "f", options)[0].words(),
             (Texts{"-LRB-", "1\\/2", "\\*", "-RRB-", "a\\b", "-LCB-"}));
   EXPECT_EQ(read("(X (A -LRB-) (B a\\/b))"), Texts{"(X (A -LRB-) (B a/b))"});
+  // Kept escapes are written as they are, also by trees that are made of the tree.
+  EXPECT_EQ(read(text, options), Texts{text});
+  const auto tree = parse_brackets(text, "f", options)[0];
+  EXPECT_NE(bracketed(binarized(tree, Branching::right)).find("(B 1\\/2)"), std::string::npos);
+  EXPECT_EQ(bracketed(*restricted(tree, [](int i) { return i == 1; })), "(X (B 1\\/2))");
 }
 
 TEST(BracketedText, WordsAreReadAsTheyWereWritten) {

@@ -72,6 +72,13 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, bool progres
 constexpr auto kMirrorMeaning =
     "'tensorboard:FOLDER' or 'wandb:FOLDER': also writes the metrics of the run there";
 
+void tell_missing_locks(const Trainer& trainer) {
+  if (trainer.folder_locked()) return;
+  log_message("warn", fmt::format("the file system of '{}' has no locks, so a second training of "
+                                  "this folder is not refused: the two would destroy the run",
+                                  trainer.run_folder()->string()));
+}
+
 struct StageOptions {
   AnyData train;
   std::optional<AnyData> valid, test;
@@ -163,6 +170,7 @@ TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
   auto training =
       watched(L, std::make_unique<Trainer>(std::move(problem), rest, about), options.progress);
   if (const Path* folder = training->trainer->run_folder()) {
+    tell_missing_locks(*training->trainer);
     record_training(L, *training->trainer, "begins", *folder);
     begin_mirror(L, *training, *folder, target);
   }
@@ -197,6 +205,7 @@ TrainingPtr resume(lua_State* L, const std::string& folder, const ResumeOptions&
   const std::string target = mirror_target(L, options.mirror);
   auto trainer = resume_trainer(folder, options.changes, about_now(L), session_kinds(L));
   tell_changed_definitions(*trainer, folder);
+  tell_missing_locks(*trainer);
   record_training(L, *trainer, "resumed", folder);
   auto training = watched(L, std::move(trainer), options.progress);
   begin_mirror(L, *training, folder, target);

@@ -99,7 +99,7 @@ void signal_process(Process& process, const std::string& name) {
 }
 
 std::shared_ptr<FolderLock> lock(const std::string& folder) { return FolderLock::take(folder); }
-bool locked(const std::string& folder) { return FolderLock::held(folder); }
+std::optional<bool> locked(const std::string& folder) { return FolderLock::held(folder); }
 std::string lock_folder(const FolderLock& held) { return held.folder().string(); }
 std::int64_t pid_of(const Process& process) { return process.pid(); }
 std::int64_t own_pid() { return ::getpid(); }
@@ -108,6 +108,10 @@ std::string host() {
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
   return name;
+}
+
+double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 double now() {
@@ -166,14 +170,18 @@ void bind_process(lua_State* L) {
       .def<&lock>("lock",
                   "lock(folder) -> FolderLock  Takes the lock of a run folder and returns it, or "
                   "nil if another process holds it. Makes the folder if necessary.")
-      .def<&locked>(
-          "locked",
-          "locked(folder) -> boolean  Returns whether a process holds the lock of the folder.")
+      .def<&locked>("locked",
+                    "locked(folder) -> boolean  Returns whether a process holds the lock of the "
+                    "folder, or nil "
+                    "if its file system has no locks.")
       .def<&executable>("executable",
                         "executable() -> string  Returns the path of the pushdown executable.")
       .def<&own_pid>("pid", "pid() -> integer  Returns the ID of this process.")
       .def<&host>("host", "host() -> string  Returns the name of this machine.")
       .def<&now>("now", "now() -> number  Returns the time in seconds since 1970.")
+      .def<&clock_seconds>("clock",
+                           "clock() -> number  Returns the seconds of a clock that nobody sets, to "
+                           "measure durations.")
       .def<&columns>("columns",
                      "columns(stream) -> integer  Returns the width of the terminal in characters "
                      "if the stream, 'stdout' or 'stderr', is a terminal, else nil.");

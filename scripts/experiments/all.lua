@@ -108,14 +108,14 @@ if asked and given.list then
 end
 
 local options, run = experiment.start(declaration)
-local began = pd.process.now()
+local began = pd.process.clock()
 
 local function say(...)
   print(os.date '%H:%M:%S ' .. (...):format(select(2, ...)))
   io.stdout:flush()
 end
 
-local function is_over() return options.hours > 0 and pd.process.now() - began >= 3600 * options.hours end
+local function is_over() return options.hours > 0 and pd.process.clock() - began >= 3600 * options.hours end
 
 local function record_of(entry) return ('%s/%s/runs.csv'):format(options.results, entry.paper) end
 
@@ -157,7 +157,7 @@ local function work(pool, entry, script)
   local output = ('%s/%s.log'):format(run:path(entry.name), script)
   files.make_folder(run:path(entry.name))
   local process = pool:start { command = command(entry, script), output = output }
-  local next_time, stopping = pd.process.now() + 60 * options.gather_minutes, false
+  local next_time, stopping = pd.process.clock() + 60 * options.gather_minutes, false
   local ending
   repeat
     pool:wait(0.5)
@@ -167,9 +167,9 @@ local function work(pool, entry, script)
       stopping = true
       process:signal 'interrupt'
     end
-    if not ending and pd.process.now() >= next_time then
+    if not ending and pd.process.clock() >= next_time then
       keep(entry)
-      next_time = pd.process.now() + 60 * options.gather_minutes
+      next_time = pd.process.clock() + 60 * options.gather_minutes
     end
   until ending
   keep(entry, true)

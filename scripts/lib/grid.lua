@@ -187,7 +187,7 @@ function M.run(given)
   local path = given.registry or runs.path()
   local session = setmetatable({ runs = {}, pool = pd.process.pool(), settled = 0, seconds = 0, timed = 0,
     workers = given.workers or processors(), several = #grids > 1, progress = given.progress ~= false,
-    began = pd.process.now(), next_status = pd.process.now() + 1, registry_path = path,
+    began = pd.process.now(), next_status = pd.process.clock() + 1, registry_path = path,
     registry = path and runs.open(path) }, Session)
   if given.executor == 'slurm' then
     require 'pushdown.grid.slurm'(session, { options = given.slurm or {}, throttle = given.throttle or 0 })

@@ -100,7 +100,7 @@ function M.find(filter, path)
   end
   local rows = {}
   for _, row in ipairs(M.open(path, { must_exist = true }):find(asked)) do
-    if row.status == 'running' and not pd.process.locked(row.folder) then row.status = 'lost' end
+    if row.status == 'running' and pd.process.locked(row.folder) == false then row.status = 'lost' end
     if filter and filter.limit and #rows == filter.limit then break end
     if not wanted or wanted[row.status] then rows[#rows + 1] = row end
   end

@@ -195,7 +195,32 @@ struct ProcessLock::Held {
 
   const int descriptor;
   std::atomic<std::uint64_t> writer{0};  // the current claim
+  bool powerless = false;
 };
+
+namespace {
+
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+}  // namespace
+
+bool has_no_locks(int error) {
+  return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == ENOTSUP;
+}
+
+bool has_no_locks(const Path& folder) {
+  const Path probe = folder / fmt::format(".lock_test.{}.tmp", ::getpid());
+  const Descriptor descriptor(probe, O_RDWR | O_CREAT);
+  if (descriptor.number() < 0) return false;
+  ::unlink(probe.c_str());
+  const struct flock lock = whole_file();
+  return ::fcntl(descriptor.number(), F_SETLK, &lock) != 0 && has_no_locks(errno);
+}
 
 ProcessLock::ProcessLock(const Path& folder) {
   using File = std::pair<dev_t, ino_t>;
@@ -213,11 +238,10 @@ ProcessLock::ProcessLock(const Path& folder) {
   if ((held_ = ours.lock())) return;
   std::erase_if(
       locks, [&](const auto& entry) { return &entry.second != &ours && entry.second.expired(); });
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
+  const struct flock lock = whole_file();
   // Some file systems have no locks; that must not prevent the work.
-  if (::fcntl(descriptor, F_OFD_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
+  held->powerless = ::fcntl(descriptor, F_OFD_SETLK, &lock) != 0;
+  if (held->powerless && (errno == EACCES || errno == EAGAIN)) {
     char holder[32] = {};
     const auto count = ::pread(descriptor, holder, sizeof holder - 1, 0);
     const bool known = count > 0 && std::isdigit(static_cast<unsigned char>(holder[0]));
@@ -234,6 +258,8 @@ void ProcessLock::claim() {
   static std::atomic<std::uint64_t> claims{0};
   if (held_) held_->writer = claim_ = ++claims;
 }
+
+bool ProcessLock::powerless() const { return held_ && held_->powerless; }
 
 bool ProcessLock::owned() const { return held_ && claim_ != 0 && held_->writer == claim_; }
 

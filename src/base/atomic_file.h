@@ -74,6 +74,11 @@ class LineFile {
   int descriptor_ = -1;
 };
 
+// Returns whether a lock failed with this errno because the file system has no locks.
+bool has_no_locks(int error);
+// The same for a folder. Tries a lock on a temporary file in it.
+bool has_no_locks(const Path& folder);
+
 // Keeps other processes out of a folder during its lifetime. It locks the file `.lock` in the
 // folder with a lock that belongs to the open file (F_OFD_SETLK). The kernel releases the lock when
 // the process ends for any reason. Within one process, all locks of a folder share that lock, and
@@ -88,6 +93,8 @@ class ProcessLock {
   void claim();
   bool owned() const;
   bool taken() const { return held_ != nullptr; }
+  // Returns whether the file system has no locks, so that other processes are not kept out.
+  bool powerless() const;
 
  private:
   struct Held;

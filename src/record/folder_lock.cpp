@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/atomic_file.h"
 #include "base/check.h"
 
 namespace pushdown {
@@ -21,7 +22,11 @@ struct flock whole_file(short type) {
 }
 
 [[noreturn]] void fail_on(const fs::path& file, int error) {
-  fail_environment("lock", "cannot lock '{}': {}", file.string(), std::strerror(error));
+  fail_environment("lock", "cannot lock '{}': {}{}", file.string(), std::strerror(error),
+                   has_no_locks(error)
+                       ? "; its file system has no locks, which keep two runs in one folder apart: "
+                         "choose a folder on another one"
+                       : "");
 }
 
 }  // namespace
@@ -42,7 +47,7 @@ std::shared_ptr<FolderLock> FolderLock::take(const fs::path& folder) {
   return nullptr;
 }
 
-bool FolderLock::held(const fs::path& folder) {
+std::optional<bool> FolderLock::held(const fs::path& folder) {
   const fs::path file = folder / "run.lock";
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return false;
@@ -50,6 +55,7 @@ bool FolderLock::held(const fs::path& folder) {
   const int code = ::fcntl(descriptor, F_OFD_GETLK, &lock);
   const int error = errno;
   ::close(descriptor);
+  if (code != 0 && has_no_locks(error)) return std::nullopt;
   if (code != 0) fail_on(file, error);
   return lock.l_type != F_UNLCK;
 }

@@ -396,7 +396,7 @@ void RunRegistry::finish(std::int64_t id, const Json& fields) {
   update(id, ended);
   Statement statement(database_,
                       "UPDATE run SET seconds = finished - started WHERE id = ? AND seconds IS "
-                      "NULL AND started IS NOT NULL");
+                      "NULL AND started <= finished");  // unknown if the clock was set back
   statement.bind(1, id);
   statement.step();
 }

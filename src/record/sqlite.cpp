@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/stopping.h"
 
@@ -11,18 +12,6 @@ namespace pushdown {
 namespace {
 
 int should_stop(void*) { return StopCheck().asked() ? 1 : 0; }
-
-// Called whenever another process has locked the file. Returns whether to try again. An interrupted
-// script also records its end here, so that it waits a little.
-int on_busy(void* seconds, int tries) {
-  constexpr int kNap = 20, kWaitOfInterrupted = 300;  // milliseconds
-  const int waited = tries * kNap;
-  if (waited >= 1000 * *static_cast<const double*>(seconds) ||
-      (waited >= kWaitOfInterrupted && StopCheck().asked()))
-    return 0;
-  sqlite3_sleep(kNap);
-  return 1;
-}
 
 // The file may come from somebody else. Nothing that its schema defines may run.
 void distrust(sqlite3* handle) {
@@ -34,8 +23,24 @@ void distrust(sqlite3* handle) {
 
 }  // namespace
 
+// Called whenever another process has locked the file. Returns whether to try again. An interrupted
+// script also records its end here, so that it waits a little.
+int Database::on_busy(void* busy, int tries) {
+  constexpr int kNap = 20, kWaitOfInterrupted = 300;  // milliseconds
+  constexpr int kTriesBeforeDoubt = 15;
+  auto& state = *static_cast<Busy*>(busy);
+  const int waited = tries * kNap;
+  // SQLite cannot tell a lock of another process from a file system without locks.
+  if (tries == kTriesBeforeDoubt) state.no_locks = has_no_locks(state.folder);
+  if (state.no_locks || waited >= 1000 * state.seconds ||
+      (waited >= kWaitOfInterrupted && StopCheck().asked()))
+    return 0;
+  sqlite3_sleep(kNap);
+  return 1;
+}
+
 Database::Database(const std::filesystem::path& file, double busy_seconds)
-    : file_(file), busy_seconds_(busy_seconds) {
+    : file_(file), busy_{file.has_parent_path() ? file.parent_path() : ".", busy_seconds} {
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
   if (sqlite3_open_v2(file.c_str(), &handle_, kFlags, nullptr) != SQLITE_OK) {
     const std::string reason = handle_ ? sqlite3_errmsg(handle_) : "not enough memory";
@@ -44,7 +49,7 @@ Database::Database(const std::filesystem::path& file, double busy_seconds)
   }
   sqlite3_extended_result_codes(handle_, 1);
   distrust(handle_);
-  sqlite3_busy_handler(handle_, on_busy, &busy_seconds_);
+  sqlite3_busy_handler(handle_, on_busy, &busy_);
   sqlite3_progress_handler(handle_, 100000, should_stop, nullptr);
 }
 
@@ -91,6 +96,11 @@ void Database::fail_on(const std::string& action) const {
           file_.string(), reason);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+      if (busy_.no_locks)
+        fail_environment("registry",
+                         "cannot {} '{}': its file system has no locks; PUSHDOWN_REGISTRY names a "
+                         "file on another one, or is 'off'",
+                         action, file_.string());
       fail_environment("registry", "cannot {} '{}': another process keeps it locked", action,
                        file_.string());
     case SQLITE_READONLY:

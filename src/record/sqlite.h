@@ -16,7 +16,7 @@ namespace pushdown {
 class Database {
  public:
   // Opens the file, creating it if necessary. Waits up to `busy_seconds` whenever another process
-  // writes to it.
+  // writes to it, but not if the file system has no locks.
   Database(const std::filesystem::path& file, double busy_seconds);
   ~Database();
   Database(const Database&) = delete;
@@ -36,8 +36,15 @@ class Database {
   [[noreturn]] void fail_on(const std::string& action) const;
 
  private:
+  struct Busy {
+    std::filesystem::path folder;
+    double seconds;
+    bool no_locks = false;
+  };
+  static int on_busy(void* busy, int tries);
+
   std::filesystem::path file_;
-  double busy_seconds_;
+  Busy busy_;
   sqlite3* handle_ = nullptr;
 };
 

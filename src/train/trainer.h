@@ -51,6 +51,7 @@ class Trainer {
   const Problem& problem() const { return *problem_; }
   // Returns the run folder; nullptr if there is none.
   const Path* run_folder() const { return folder_ ? &folder_->path() : nullptr; }
+  bool folder_locked() const { return folder_ && folder_->locked(); }
 
   TrainerCallbacks callbacks;
 

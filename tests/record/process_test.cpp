@@ -121,14 +121,14 @@ TEST(ProcessPool, StopsTheStubbornWithAllTheyStarted) {
 
 TEST(FolderLock, IsHeldOnce) {
   const Scratch scratch;
-  EXPECT_FALSE(FolderLock::held(scratch / "a/b"));
+  EXPECT_EQ(FolderLock::held(scratch / "a/b"), false);
   auto lock = FolderLock::take(scratch / "a/b");
   ASSERT_TRUE(lock);
   EXPECT_EQ(lock->folder(), scratch / "a/b");
-  EXPECT_TRUE(FolderLock::held(scratch / "a/b"));
+  EXPECT_EQ(FolderLock::held(scratch / "a/b"), true);
   EXPECT_FALSE(FolderLock::take(scratch / "a/b"));
   lock->release();
-  EXPECT_FALSE(FolderLock::held(scratch / "a/b"));
+  EXPECT_EQ(FolderLock::held(scratch / "a/b"), false);
   EXPECT_TRUE(FolderLock::take(scratch / "a/b"));
   std::ofstream(scratch / "file").flush();
   EXPECT_THROW(FolderLock::take(scratch / "file"), std::runtime_error);
@@ -143,10 +143,10 @@ TEST(FolderLock, IsInheritedByTheChildItIsGivenToAndNoOther) {
   command.lock = lock;
   Process child(command);
   lock->release();
-  EXPECT_TRUE(FolderLock::held(folder));
+  EXPECT_EQ(FolderLock::held(folder), true);
   child.signal(SIGKILL);
   ending_of(child);
-  EXPECT_FALSE(FolderLock::held(folder));
+  EXPECT_EQ(FolderLock::held(folder), false);
   stranger.kill_group();
   ending_of(stranger);
 }

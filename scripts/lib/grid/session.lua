@@ -69,7 +69,7 @@ function Session:settle(run, status, fields)
 end
 
 function Session:done(run, result, note)
-  local seconds = tonumber(result.seconds) or run.began and pd.process.now() - run.began
+  local seconds = tonumber(result.seconds) or run.began and pd.process.clock() - run.began
   self:settle(run, 'done', { result = result, seconds = seconds })
   local metric = runs.metric(result)
   self:say('[%d/%d] %s: %s%s%s', self.settled, #self.runs, self:title(run),
@@ -97,7 +97,7 @@ end
 
 -- Returns the next run to start, locked, or nil if there is none at the moment.
 function Session:next_run()
-  local now = pd.process.now()
+  local now = pd.process.clock()
   for _, run in ipairs(self.runs) do
     if run.status == 'waiting' and now >= (run.next_look or 0) then
       if run.lock then return run end
@@ -113,7 +113,7 @@ end
 
 function Session:start(run)
   local command, output = options.command(run), run.folder .. '/output.log'
-  run.attempts, run.began, run.status = run.attempts + 1, pd.process.now(), 'running'
+  run.attempts, run.began, run.status = run.attempts + 1, pd.process.clock(), 'running'
   run.elsewhere = nil
   local log = assert(io.open(output, 'ab'))
   log:write(('--- %s, attempt %d: %s\n'):format(os.date('%Y-%m-%d %H:%M:%S'), run.attempts,
@@ -147,7 +147,7 @@ end
 function Session:status_text()
   local parts, left, elsewhere, failed = {}, 0, 0, 0
   local mean = self.timed > 0 and self.seconds / self.timed or nil
-  local now = pd.process.now()
+  local now = pd.process.clock()
   for _, run in ipairs(self.runs) do
     if run.status == 'failed' then failed = failed + 1 end
     if run.elsewhere and run.status == 'waiting' then elsewhere = elsewhere + 1 end
@@ -171,7 +171,7 @@ function Session:status_text()
 end
 
 function Session:show_status()
-  local now = pd.process.now()
+  local now = pd.process.clock()
   if not self.progress or now < self.next_status then return end
   local columns = pd.process.columns 'stderr'
   local terminal = columns and os.getenv 'TERM' ~= 'dumb'

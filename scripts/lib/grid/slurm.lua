@@ -126,7 +126,7 @@ function Slurm:queue()
   local output, status = output_of 'squeue --me --noheader --array --format="%F %K %T"'
   if status ~= 0 then
     if not self.silent_since then
-      self.silent_since = pd.process.now()
+      self.silent_since = pd.process.clock()
       pd.log.warn('squeue does not answer; asking again: ' .. (output:gsub('%s+$', '')))
     end
     return nil
@@ -183,7 +183,7 @@ function Slurm:poll()
       local one, other = queue[run.jobs[1] .. '_' .. run.task], queue[run.jobs[2] .. '_' .. run.task]
       if one == 'RUNNING' or other == 'RUNNING' then
         if run.status == 'waiting' then
-          run.status, run.began, run.attempts = 'running', pd.process.now(), run.attempts + 1
+          run.status, run.began, run.attempts = 'running', pd.process.clock(), run.attempts + 1
           run.id = self.registry and self.registry:begin { folder = run.folder, host = 'slurm',
             command = runs.plain_command(options.command(run)) }
         end

@@ -47,7 +47,7 @@ end
 local function when(seconds) return seconds and os.date('%Y-%m-%d %H:%M', math.floor(seconds)) or nil end
 
 local function duration(seconds)
-  if not seconds then return nil end
+  if not seconds or seconds < 0 then return nil end  -- the clock was set back
   local whole = math.floor(seconds + 0.5)
   if whole < 3600 then return ('%d:%02d'):format(whole / 60, whole % 60) end
   return ('%d:%02d:%02d'):format(whole / 3600, whole / 60 % 60, whole % 60)

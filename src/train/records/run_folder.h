@@ -39,6 +39,8 @@ class RunFolder {
             const std::vector<EpochMetrics>& history = {}, std::int64_t updates = 0);
 
   const Path& path() const { return folder_; }
+  // Returns whether other processes are kept out. Some file systems have no locks.
+  bool locked() const { return !lock_.powerless(); }
   void append(const Json& metrics);
   void write_last(const TensorFile& checkpoint) const;
   void write_best(const TensorFile& weights) const;

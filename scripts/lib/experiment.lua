@@ -247,10 +247,8 @@ end
 
 -- The options that have no column of their own in the registry.
 local function recorded(options)
-  local kept = {}
-  for name, value in pairs(options) do
-    if name ~= 'run_folder' then kept[name] = value end
-  end
+  local kept = values.storable(options)
+  kept.run_folder = nil
   return kept
 end
 
@@ -362,6 +360,7 @@ end
 local function configuration(declaration, options, size, arguments, before)
   local names = {}
   for _, spec in ipairs((specs_of(declaration))) do names[#names + 1] = spec.name end
+  options = values.storable(options)
   if before then
     local own = before.options
     before.options = json.ordered(options, names)

@@ -45,9 +45,21 @@ function M.point_name(point)
   for _, key in ipairs(options_of.keys(point)) do
     parts[#parts + 1] = key .. '=' .. options_of.text(point[key], '+')
   end
-  local name = #parts > 0 and table.concat(parts, ',') or 'default'
-  if name:find('[/%c]') then fail("the point '%s' cannot name a folder; it has a '/' in it", name) end
-  return name
+  return #parts > 0 and table.concat(parts, ',') or 'default'
+end
+
+local longest_folder = 200  -- bytes; file systems allow 255
+
+-- The name of the folder of a point: its name, with %2F for a slash and a hash in place of the end of a long one.
+local function folder_name(name)
+  local folder = name
+  if name:find '[/%c]' then
+    folder = name:gsub('[/%%%c]', function(character) return ('%%%02X'):format(character:byte()) end)
+  end
+  if #folder <= longest_folder then return folder end
+  local hash = pd.file.sha256_of_text(name):sub(1, 16)
+  local kept = folder:sub(1, longest_folder - #hash - 1):gsub('[\192-\255]?[\128-\191]*$', '')
+  return kept .. '-' .. hash
 end
 
 local keys_of_a_grid = { name = 'string', script = 'string', folder = 'string', fixed = 'table', points = 'table',
@@ -142,7 +154,7 @@ local function runs_of(grid)
       end
       list[#list + 1] = { grid = grid.name, point = name, restart = restart, options = options, index = index,
         seed = M.seed(grid.name, name, restart), script = script, flags = grid.flags or {}, attempts = 0,
-        status = 'waiting', folder = ('%s/%s/restart-%d'):format(grid.folder, name, restart) }
+        status = 'waiting', folder = ('%s/%s/restart-%d'):format(grid.folder, folder_name(name), restart) }
     end
   end
   return list

@@ -105,7 +105,46 @@ test('names of points', function()
   test.equal(grid.point_name { lengths = { 3, 5 }, on = true, kind = 'lstm' }, 'kind=lstm,lengths=3+5,on=true')
   test.equal(grid.point_name { rate = 1e-5 }, 'rate=1e-05')
   test.equal(grid.point_name {}, 'default')
-  test.fails('cannot name a folder', function() grid.point_name { task = 'a/b' } end)
+  test.equal(grid.point_name { task = 'a/b', x = 0 / 0, y = -math.huge, z = math.huge },
+    'task=a/b,x=nan,y=-inf,z=inf')
+end)
+
+test('points with any values have folders of their own', function()
+  files.write(path 'any.lua', [[
+local rows = require 'pushdown.grid'.run { name = 'test/any', script = 'toy.lua', folder = 'runs/any', workers = 2,
+  points = { { rate = 0 / 0 }, { rate = math.huge }, { rate = -math.huge }, { mode = 'a/b%' }, { mode = 'a_b%' },
+    { mode = ('ü'):rep(300) .. 1 }, { mode = ('ü'):rep(300) .. 2 } } }
+for _, row in ipairs(rows) do print('ROW', row.status, row.folder:match 'any/(.*)/restart%-1$') end
+]])
+  local command = ('cd %s && PUSHDOWN_REGISTRY=registry.sqlite %s any.lua'):format(quoted(folder), quoted(shell))
+  local output, status = run(command)
+  assert(status == 0, output)
+  for _, text in ipairs { 'done\trate=nan\n', 'done\trate=inf\n', 'done\trate=-inf\n', 'done\tmode=a%2Fb%25\n',
+    'done\tmode=a_b%\n' } do
+    assert(output:find(text, 1, true), output)
+  end
+  local long, seen = 0, {}
+  for name in output:gmatch 'done\t(mode=ü[^\n]*)' do
+    local kept = name:match '^mode=([\195\188]+)%-%x+$'
+    assert(#name <= 200 and not seen[name] and kept and #kept % 2 == 0, name)
+    seen[name], long = true, long + 1
+  end
+  test.equal(long, 2)
+  assert(run(command):find('7 were finished before', 1, true))
+  -- A run with such a value resumes.
+  output, status = run(('cd %s && PUSHDOWN_REGISTRY=off %s toy.lua --rate inf --seed %d --run-folder %s'):format(
+    quoted(folder), quoted(shell), grid.seed('test/any', 'rate=inf', 1), 'runs/any/rate=inf/restart-1'))
+  assert(status == 0, output)
+end)
+
+test('a misspelt option ends the grid at its first run', function()
+  local output, status = run(coordinator('misspelt', 'fixed = { mod = "plain" }, workers = 1'))
+  test.equal(status, 1)
+  assert(output:find('[grid.run] toy.lua: toy: unknown option --mod, did you mean --mode?', 1, true), output)
+  test.equal(#files.find(path 'runs/misspelt', 'output%.log$'), 1)
+  -- A wrong value is a failed run, which is not tried again.
+  output = run(coordinator('unfit', 'fixed = { quick = "maybe" }, workers = 2, failures = "report"'))
+  assert(output:find('FAILED 4', 1, true) and not output:find('trying once more', 1, true), output)
 end)
 
 test('a grid runs to its end, and does nothing when it is started again', function()

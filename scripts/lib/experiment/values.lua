@@ -1,23 +1,41 @@
 -- Values of options as texts, and their comparison with the values of an earlier run.
 local json = require 'pushdown.json'
+local visible = require 'pushdown.visible'
 
 local M = {}
 
--- values.text(value, separator): numbers with as many digits as they need; the items of a list joined by `separator`.
+-- values.number_text(number): as many digits as it needs; inf, -inf and nan.
+function M.number_text(number)
+  if number ~= number then return 'nan' end
+  if number == math.huge or number == -math.huge then return number > 0 and 'inf' or '-inf' end
+  return json.encode(number)
+end
+
+-- values.storable(options): a copy with texts in place of infinity and nan, which JSON does not have.
+function M.storable(options)
+  local copy = {}
+  for name, value in pairs(options) do
+    local finite = type(value) ~= 'number' or value - value == 0
+    copy[name] = finite and value or M.number_text(value)
+  end
+  return copy
+end
+
+-- values.text(value, separator): the items of a list are joined by `separator`.
 function M.text(value, separator)
   if type(value) == 'table' then
     local parts = {}
     for i, item in ipairs(value) do parts[i] = M.text(item) end
     return table.concat(parts, separator)
   end
-  return type(value) == 'number' and json.encode(value) or tostring(value)
+  return type(value) == 'number' and M.number_text(value) or tostring(value)
 end
 
 -- The form in which words are compared: numbers do not depend on how they are written.
 local function normal(value)
   return (M.text(value, ','):gsub('[^,]+', function(item)
     local number = tonumber(item)
-    return number and ('%.17g'):format(number) or item
+    return number and M.number_text(number) or item
   end))
 end
 
@@ -28,7 +46,7 @@ function M.same(a, b) return normal(a) == normal(b) end
 function M.shown(value)
   if value == nil or value == json.null then return 'not set' end
   if value == '' then return "''" end
-  return M.text(value, ',')
+  return visible.line(M.text(value, ','))
 end
 
 return M

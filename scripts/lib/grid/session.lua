@@ -3,6 +3,8 @@ local json = require 'pushdown.json'
 local options = require 'pushdown.grid.options'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
+local values = require 'pushdown.experiment.values'
+local visible = require 'pushdown.visible'
 
 local attempts_of_a_run = 2
 local log_lines = 15  -- shown of a failed run
@@ -14,7 +16,7 @@ local function log_tail(path)
   local lines = {}
   for line in file:lines() do lines[#lines + 1] = line end
   file:close()
-  return runs.clean_text(table.concat(lines, '\n', math.max(1, #lines - log_lines + 1)))
+  return visible(runs.clean_text(table.concat(lines, '\n', math.max(1, #lines - log_lines + 1))))
 end
 
 -- The epoch and the cross-entropy difference of the last epoch in a run's metrics, or nil.
@@ -37,7 +39,13 @@ local function duration(seconds)
   return ('%d:%02d:%02d'):format(whole / 3600, whole / 60 % 60, whole % 60)
 end
 
-local Session = { log_tail = log_tail }
+-- Ends the grid if the script has refused the name of an option of a run: it would refuse that of every run.
+local function stop_if_misspelt(run)
+  local said = run.message:match '[^\n]*unknown option %-%-[^\n]*'
+  if said then error(('[grid.run] %s: %s'):format(run.script, said), 0) end
+end
+
+local Session = { log_tail = log_tail, stop_if_misspelt = stop_if_misspelt }
 Session.__index = Session
 
 -- Prints a line above the status line.
@@ -134,13 +142,15 @@ function Session:ended(run, ending)
   end
   local output = run.folder .. '/output.log'
   local reason = ending.text .. (ending.text == 'exited with status 0' and ' and wrote no result.json' or '')
-  if run.attempts < attempts_of_a_run then
+  local refused = ending.code == 2
+  if run.attempts < attempts_of_a_run and not refused then
     self:say('%s: the process %s; trying once more (%s)', self:title(run), reason, output)
     run.status, run.process = 'waiting', nil
     return
   end
   self:settle(run, 'failed', { message = ('attempt %d %s\n%s'):format(run.attempts, reason, log_tail(output)) })
   self:say('[%d/%d] %s: FAILED, the process %s (%s)', self.settled, #self.runs, self:title(run), reason, output)
+  if refused then stop_if_misspelt(run) end
 end
 
 -- "3/40 finished; size=20 restart 2 epoch 31 0.0123; 4.1 runs/h, 5:10:00 left"
@@ -217,7 +227,7 @@ function Session:enter()
     local entries = {}
     for i, run in ipairs(self.runs) do
       entries[i] = { folder = run.folder, grid = run.grid, point = run.point, restart = run.restart,
-        seed = run.seed, options = run.options }
+        seed = run.seed, options = values.storable(run.options) }
     end
     rows = self.registry:add(entries)
     for i, row in ipairs(rows) do

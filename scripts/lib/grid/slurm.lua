@@ -173,6 +173,7 @@ function Slurm:settle_run(run)
   self:settle(run, 'failed', { message = ('the jobs %d and %d wrote no result.json\n%s'):format(run.jobs[1],
     run.jobs[2], text) })
   self:say('[%d/%d] %s: FAILED (%s)', self.settled, #self.runs, self:title(run), log)
+  self.stop_if_misspelt(run)
 end
 
 function Slurm:poll()

@@ -10,7 +10,7 @@
 namespace pushdown {
 
 std::optional<std::string> call_library(lua_State* L, const char* module, const char* function,
-                                        const std::function<int()>& push_arguments) {
+                                        const std::function<int()>& push_arguments, bool* result) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 8, "calling the library");
   lua_getglobal(L, "require");
@@ -18,7 +18,8 @@ std::optional<std::string> call_library(lua_State* L, const char* module, const 
   bool done = try_lua(L, 1, 1);
   if (done) {
     lua_getfield(L, -1, function);
-    done = try_lua(L, push_arguments(), 0);
+    done = try_lua(L, push_arguments(), 1);
+    if (done && result != nullptr) *result = lua_toboolean(L, -1) != 0;
   }
   const char* message = done ? nullptr : lua_tostring(L, -1);
   const std::string reason = message != nullptr ? message : "an error";
@@ -37,6 +38,19 @@ void record_training(lua_State* L, const Trainer& trainer, const char* event, co
   if (wrong)
     log_message("warn", fmt::format("the provenance of the run in '{}' was not recorded: {}",
                                     folder.string(), *wrong));
+}
+
+bool in_experiment(lua_State* L, const Path& folder) {
+  bool inside = false;
+  const auto wrong = call_library(
+      L, "pushdown.runs", "in_experiment",
+      [&] {
+        Value<std::string>::push(L, folder.string());
+        return 1;
+      },
+      &inside);
+  if (wrong) throw std::runtime_error(*wrong);
+  return inside;
 }
 
 namespace {

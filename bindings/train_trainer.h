@@ -38,10 +38,13 @@ void record_training(lua_State* L, const Trainer& trainer, const char* event, co
 // The options of trainers, by the kind of model and data.
 std::vector<OptionGroup> trainer_groups(lua_State* L);
 // Calls a function of a module of the Lua library. `push_arguments` pushes its arguments and
-// returns their number. Returns why the call failed, or nothing. An interrupt is passed on to the
-// caller.
+// returns their number; `result` becomes whether the function returns true. Returns why the call
+// failed, or nothing. An interrupt is passed on to the caller.
 std::optional<std::string> call_library(lua_State* L, const char* module, const char* function,
-                                        const std::function<int()>& push_arguments);
+                                        const std::function<int()>& push_arguments,
+                                        bool* result = nullptr);
+// Returns whether the folder belongs to the run of an experiment that this process has started.
+bool in_experiment(lua_State* L, const Path& folder);
 // Mirrors a training for a program that shows trainings (scripts/lib/mirror.lua). Function and
 // argument: "begins" and the target, "epoch" or "ended". Errors are logged.
 void mirror_training(lua_State* L, const Path& folder, const char* function,
@@ -50,6 +53,10 @@ void mirror_training(lua_State* L, const Path& folder, const char* function,
 // std::invalid_argument for a text that is not a target.
 std::string mirror_target(lua_State* L, const std::optional<std::string>& option);
 
+// The facts that a run folder records besides the options: version, time, command line, git.
+Json about_now(lua_State* L);
+// Binds pd.train.trainer and pd.train.resume.
+void bind_making(Module& module);
 // The descriptions of trainers, objectives, learning algorithms and optimizers.
 void bind_training_kinds(Module& module);
 // Binds pd.train.together and its class.

@@ -11,9 +11,9 @@
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local folder_of_run = require 'pushdown.experiment.folder'
-local page = require 'pushdown.page'
 local provenance = require 'pushdown.provenance'
 local pd = require 'pushdown'
+local Run = require 'pushdown.experiment.run'
 local runs = require 'pushdown.runs'
 local values = require 'pushdown.experiment.values'
 
@@ -245,81 +245,6 @@ function M.parse(declaration, arguments)
   return options, size, given
 end
 
--- The options that have no column of their own in the registry.
-local function recorded(options)
-  local kept = values.storable(options)
-  kept.run_folder = nil
-  return kept
-end
-
-local Run = {}
-Run.__index = Run
-
--- run:finish(result): writes the final numbers of the run, one flat table, atomically to result.json and enters
--- them in the registry. A grid considers a run with this file finished.
-function Run:finish(result)
-  provenance.update(self.folder)
-  provenance.finish(self.folder)
-  files.write(self:path 'result.json', json.encode(result, true) .. '\n')
-  self.record:finish { result = result }
-end
-
--- The path of a file in the run folder.
-function Run:path(name) return self.folder .. '/' .. name end
-
--- Adds a fragment of pushdown.page to the run's page.
-function Run:show(fragment)
-  self.shown[#self.shown + 1] = fragment
-  page.write(self:path 'index.html', self.configuration, self.shown, self.smaller)
-end
-
--- Prints a table of report.table, saves it as name.txt, name.md, name.csv and name.tex, and adds it to the
--- run's page, index.html.
-function Run:table(name, spec)
-  local made = require 'pushdown.report'.table(spec)
-  made:save(self:path(name))
-  self:show(page.table(made))
-  print()
-  io.write(made:text(pd.process.columns 'stdout'))
-  return made
-end
-
--- Saves a picture of pushdown.plot as name.svg, and also as name.pdf and name.png if rsvg-convert is installed.
--- Adds it to the run's page.
-function Run:picture(name, picture)
-  require 'pushdown.plot.export'.all(self:path(name), picture)
-  self:show(page.figure(picture))
-end
-
--- Draws the chart of plot.lines in the terminal and saves it like a picture.
-function Run:lines(name, spec)
-  local plot = require 'pushdown.plot'
-  self:picture(name, plot.lines(spec))
-  print()
-  io.write(plot.text(spec))
-end
-
--- The result that an earlier finish() wrote to this folder, or nil. With `is_enough`, a function of the
--- result, only a result for which it returns true.
-function Run:earlier_result(is_enough)
-  local path = self:path 'result.json'
-  local text = self.earlier or files.exists(path) and files.read(path)
-  if not text then return nil end
-  local result = json.decode(text)
-  if is_enough and not is_enough(result) then return nil end
-  if self.earlier then files.write(path, text) end
-  -- Nothing runs with the options of this start, so the configuration stays as it was.
-  if self.before then
-    self.configuration.options = self.before
-    files.write(self:path 'experiment.json', json.encode(self.configuration, true) .. '\n')
-    self.record:update { options = recorded(self.before) }
-  end
-  print('Finished before: ' .. path)
-  return result
-end
-
-Run.__tostring = function(run) return ("run of '%s' in %s"):format(run.name, run.folder) end
-
 -- Returns the text of a result that was made with other options than those of this start, and removes the file. A
 -- resumed run has no result until it ends again, so that a grid never mistakes the old result for the new one.
 local function take_result(run, options)
@@ -440,7 +365,7 @@ end
 -- arguments default to those of the script. The function answers --help, --defaults (all options as JSON, for
 -- programs) and wrong command lines itself (exit codes 0, 0 and 2). It makes and locks the run folder, enters the
 -- run in the registry (pushdown.runs) and writes experiment.json. run: folder, size, record, path(name),
--- earlier_result(is_enough), table(name, spec), lines(name, spec), finish(result).
+-- trainer(options), earlier_result(is_enough), table(name, spec), lines(name, spec), finish(result).
 function M.start(declaration, arguments)
   arguments = arguments or rawget(_G, 'arg') or {}
   if #arguments == 1 and arguments[1] == '--defaults' then
@@ -464,12 +389,11 @@ function M.start(declaration, arguments)
   local before = folder_of_run.check(declaration, (specs_of(declaration)), options, size,
     given.overwrite and options.overwrite == nil)
   list_written(options.run_folder)
-  local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size, shown = {} },
-    Run)
+  local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size, shown = {} }, Run)
   local kept
   kept, run.before = configuration(declaration, options, size, arguments, before)
   run.earlier = run.before and take_result(run, kept.options)
-  run.record = runs.record { folder = run.folder, experiment = declaration.name, options = recorded(options),
+  run.record = runs.record { folder = run.folder, experiment = declaration.name, options = Run.recorded(options),
     command = command(arguments), git = kept.git, seed = integer(options.seed),
     restart = integer(options.restart) }
   if not given.run_folder and declaration.resumes ~= false then

@@ -27,12 +27,12 @@ local options, run = experiment.start {
 -- A grid starts a script many times with different options. The script resembles that of [an
 -- experiment of your own](04_own_experiment.md). It declares its options, among them `seed`,
 -- `restart` and, through `experiment.start`, the run folder. It trains, and at the end it calls
--- `run:finish`, which writes the result. If there is a checkpoint, it resumes from it, so a power
--- cut loses little work.
+-- `run:finish`, which writes the result. `run:trainer` is `pd.train.trainer` in the folder of the
+-- run: a run that was interrupted continues there from its last checkpoint, so a power cut loses
+-- little work.
 local script = run:path 'train.lua'
 files.write(script, [[
 local experiment = require 'pushdown.experiment'
-local files = require 'pushdown.files'
 local options, run = experiment.start {
   name = 'reverse', doc = 'Marked reversal by an LSTM with a superposition stack.',
   options = {
@@ -43,22 +43,16 @@ local options, run = experiment.start {
     { 'restart', 1, 'number of the random start' },
   },
 }
-local function trainer()
-  if files.exists(run:path 'checkpoints/last.safetensors') then
-    return pd.train.resume(run.folder, { progress = false })
-  end
-  local grammar = pd.grammar.load 'marked_reversal'
-  local sampler = grammar:sampler { lengths = { 10, 20 } }
-  return pd.train.trainer {
-    model = pd.model.language_model {
-      alphabet = grammar:alphabet(), controller = { kind = 'lstm', hidden = 20 },
-      stack = { kind = 'superposition', size = 10 }, seed = options.seed },
-    train = sampler:dataset(options.strings, { seed = 1 }),
-    valid = sampler:dataset(math.ceil(options.strings / 5), { seed = 2 }),
-    optimizer = { kind = 'adam', learning_rate = options.learning_rate },
-    epochs = options.epochs, seed = options.seed, run_folder = run.folder, progress = false }
-end
-local t = trainer()
+local grammar = pd.grammar.load 'marked_reversal'
+local sampler = grammar:sampler { lengths = { 10, 20 } }
+local t = run:trainer {
+  model = pd.model.language_model {
+    alphabet = grammar:alphabet(), controller = { kind = 'lstm', hidden = 20 },
+    stack = { kind = 'superposition', size = 10 }, seed = options.seed },
+  train = sampler:dataset(options.strings, { seed = 1 }),
+  valid = sampler:dataset(math.ceil(options.strings / 5), { seed = 2 }),
+  optimizer = { kind = 'adam', learning_rate = options.learning_rate },
+  epochs = options.epochs, seed = options.seed, progress = false }
 for _ in t:epochs() do end
 local best = math.huge
 for _, epoch in ipairs(t:history()) do best = math.min(best, epoch.cross_entropy_difference) end

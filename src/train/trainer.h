@@ -119,8 +119,7 @@ class Trainer {
   void restore(const TensorFile& state, const std::string& file_name);
 
  private:
-  friend std::unique_ptr<Trainer> resume_trainer(const Path&, const Json&, const Json&,
-                                                 const TrainingKinds&);
+  friend std::unique_ptr<Trainer> resumed(const Path&, const StoredRun&, const Json&, const Json&);
   using Clock = std::chrono::steady_clock;
 
   void open_run_folder(const Path& folder, bool overwrite);
@@ -195,5 +194,12 @@ std::vector<OptionSpec> resume_options();
 std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes = Json::object(),
                                         const Json& about = Json::object(),
                                         const TrainingKinds& kinds = {});
+// Resumes the run in options["run_folder"], which began with this model and these options of a
+// trainer, and trains this model from the checkpoint on, with the data of the folder. Throws
+// std::invalid_argument that names a difference of the model, or of an option that is not one of
+// resume_options(). Seeds that are not given may differ.
+std::unique_ptr<Trainer> continue_trainer(const SequenceModelPtr& model, const Json& options,
+                                          const Json& about = Json::object(),
+                                          const TrainingKinds& kinds = {});
 
 }  // namespace pushdown

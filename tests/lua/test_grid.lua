@@ -147,6 +147,56 @@ test('a misspelt option ends the grid at its first run', function()
   assert(output:find('FAILED 4', 1, true) and not output:find('trying once more', 1, true), output)
 end)
 
+-- Trains; the first start of every run ends in the middle of epoch 3, without a word.
+local training = [[
+local options, run = pd.experiment.start { name = 'trained', doc = 'Trains.', options = {
+  { 'kill', false, 'end the first start' }, { 'seed', 1, 'seed' }, { 'restart', 1, 'restart' },
+  { 'epochs', 5, 'passes', may_change = true } } }
+local sampler = pd.grammar.load 'marked_reversal':sampler { lengths = { 3, 7 } }
+local model = pd.model.language_model { alphabet = sampler:grammar():alphabet(), seed = options.seed,
+  controller = { kind = 'elman', hidden = 3 }, stack = 'none' }
+local t = CALL { model = model, train = sampler:dataset(40, { seed = 1 }), valid = sampler:dataset(20, { seed = 2 }),
+  epochs = options.epochs, checkpoint_every = 1, progress = false, seed = options.seed, FOLDER }
+local first = not pd.files.exists(run:path 'started')
+io.open(run:path 'started', 'w'):close()
+while not t:finished() do
+  t:step()
+  if first and options.kill and #t:history() == 2 then os.execute('kill -9 ' .. pd.process.pid()) end
+end
+run:finish { seed = options.seed, epochs = #t:history(), updates = t:updates(),
+  loss = pd.train.evaluate(model, sampler:dataset(20, { seed = 3 })).cross_entropy }
+]]
+
+test('a killed training in the folder of its run resumes by itself', function()
+  for name, forms in pairs { by_method = { 'run:trainer', '' }, by_option = { 'pd.train.trainer',
+    'run_folder = run.folder, resume = true' }, plainly = { 'pd.train.trainer', 'run_folder = run.folder' } } do
+    files.write(path(name .. '_script.lua'), (training:gsub('CALL', forms[1]):gsub('FOLDER', forms[2])))
+    files.write(path(name .. '.lua'), ([[
+local rows = require 'pushdown.grid'.run { name = 'test/trained', script = '%s_script.lua', folder = 'runs/%s',
+  points = { { kill = false }, { kill = true } }, workers = 2 }
+for _, row in ipairs(rows) do
+  print('ROW', row.point, row.status, row.attempts, row.result.epochs, row.result.updates)
+end
+]]):format(name, name))
+    local output, status = run(('cd %s && PUSHDOWN_REGISTRY=registry.sqlite %s %s.lua'):format(quoted(folder),
+      quoted(shell), name))
+    assert(status == 0, output)
+    for _, row in ipairs { 'kill=false\tdone\t1\t5\t', 'kill=true\tdone\t2\t5\t' } do
+      assert(output:find(row, 1, true), output)
+    end
+    -- The seeds of the two points differ. An uninterrupted start with the seed of the killed one has its numbers.
+    local killed = ('runs/%s/kill=true/restart-1'):format(name)
+    local whole = ('runs/%s-whole'):format(name)
+    local alone, code = run(('cd %s && PUSHDOWN_REGISTRY=off %s --threads 1 %s_script.lua --seed %d --run-folder %s')
+      :format(quoted(folder), quoted(shell), name, grid.seed('test/trained', 'kill=true', 1), whole))
+    assert(code == 0, alone)
+    local one, other = json.decode(files.read(path(killed .. '/result.json'))),
+      json.decode(files.read(path(whole .. '/result.json')))
+    test.equal(one.loss, other.loss)
+    test.equal(one.updates, other.updates)
+  end
+end)
+
 test('a grid runs to its end, and does nothing when it is started again', function()
   local command = coordinator('plain', 'workers = 2, fixed = { mode = "plain" }')
   local output, status = run(command)

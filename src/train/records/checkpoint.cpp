@@ -225,11 +225,10 @@ std::vector<OptionSpec> resume_options() {
   return specs;
 }
 
-std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes, const Json& about,
-                                        const TrainingKinds& kinds) {
+// The trainer of a stored run. `given`: the values of resume_options(), null for those that stay.
+std::unique_ptr<Trainer> resumed(const Path& folder, const StoredRun& run, const Json& given,
+                                 const Json& about) {
   constexpr const char* kCheckpointPlace = "train.resume";
-  const StoredRun run = read_run(folder, kinds);
-  const Json given = resolve_options(kCheckpointPlace, resume_options(), changes);
   const std::string file_name = (folder / "config.json").string();
   std::unique_ptr<Trainer> trainer;
   try {
@@ -258,6 +257,36 @@ std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes,
   trainer->options_["run_folder"] = folder.string();
   trainer->open_run_folder(folder, false);
   return trainer;
+}
+
+std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes, const Json& about,
+                                        const TrainingKinds& kinds) {
+  const StoredRun run = read_run(folder, kinds);
+  return resumed(folder, run, resolve_options("train.resume", resume_options(), changes), about);
+}
+
+std::unique_ptr<Trainer> continue_trainer(const SequenceModelPtr& model, const Json& options,
+                                          const Json& about, const TrainingKinds& kinds) {
+  const Path folder = options.at("run_folder").get<std::string>();
+  const StoredRun run = read_run(folder, kinds, model);
+  Json wanted = options, changes = Json::object();
+  wanted["run_folder"] = nullptr;
+  wanted = Trainer(run.problem, wanted).options();
+  for (const auto& name : changeable()) {
+    if (options.contains(name)) changes[name] = options[name];
+    wanted.erase(name);
+  }
+  for (const char* name : {"run_folder", "overwrite"}) wanted.erase(name);
+  if (!options.contains("seed")) wanted.erase("seed");
+  for (const auto& [name, now] : wanted.items()) {
+    const Json before = run.config.at("trainer").value(name, now);
+    check(
+        nlohmann::json(before) == nlohmann::json(now), "train.trainer",
+        "'{}' contains a run with another {}: expected {}, got {}; choose another folder, or pass "
+        "overwrite = true",
+        folder.string(), name, before.dump(), now.dump());
+  }
+  return resumed(folder, run, changes, about);
 }
 
 }  // namespace pushdown

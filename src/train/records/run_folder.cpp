@@ -177,7 +177,8 @@ void check_free(const Path& folder, const Json& config, bool overwrite) {
       (!fs::exists(metrics_file(folder)) || fs::file_size(metrics_file(folder), ignored) == 0);
   const bool run = !empty_run && (!identity(before).empty() || fs::exists(last_file(folder)));
   check(overwrite || !run, kRunFolderPlace,
-        "'{}' contains another run; resume it, choose another folder, or pass overwrite = true",
+        "'{}' contains another run; continue it with resume = true, choose another folder, or pass "
+        "overwrite = true",
         folder.string());
   if (!identity(before).empty()) return;
   check(overwrite || fs::is_empty(folder, ignored) || worked_in(folder), kRunFolderPlace,
@@ -259,6 +260,26 @@ void write_definitions(const Path& folder, const std::vector<OriginPtr>& origins
   if (!origins.empty()) make_writable_folder(folder / "definitions");
   for (const OriginPtr& origin : origins)
     if (!origin->source.empty()) write_file(definition_file(folder, *origin), origin->source);
+}
+
+// `stored` and `given` are descriptions of models.
+void check_same_model(const Path& folder, Json stored, Json given) {
+  for (Json* description : {&stored, &given}) {
+    if (!description->is_object()) continue;
+    description->erase("definitions");  // these may change, with a warning
+    if (description->contains("options") && description->at("options").is_object())
+      description->at("options").erase("seed");
+  }
+  // The order of keys is irrelevant.
+  const nlohmann::json before(stored), now(given);
+  if (before == now) return;
+  const auto changes = nlohmann::json::diff(before, now);
+  const auto place = changes.at(0).at("path").get<std::string>();
+  fail(
+      kRunFolderPlace,
+      "'{}' contains a run of another model, which differs in '{}'; choose another folder, or pass "
+      "overwrite = true",
+      folder.string(), place.empty() ? "everything" : place.substr(1));
 }
 
 // Returns the lines of single updates in an old metrics file, in order; drops a truncated line.
@@ -346,7 +367,11 @@ void RunFolder::write_best(const TensorFile& weights) const {
   write_safetensors(best_file(folder_), weights);
 }
 
-StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
+bool contains_run(const Path& folder) {
+  return !identity(config_of(folder)).empty() && fs::exists(last_file(folder));
+}
+
+StoredRun read_run(const Path& folder, const TrainingKinds& kinds, SequenceModelPtr model) {
   if (!fs::is_directory(folder))
     fail_environment(kRunFolderPlace, "there is no run folder '{}'", folder.string());
   const Path file = config_file(folder);
@@ -359,9 +384,10 @@ StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
                      folder.string(), last_file(folder).string());
   StoredRun run;
   run.config = read_json(file);
+  if (model) check_same_model(folder, run.config.value("model", Json()), describe_model(*model));
   understanding(file, [&] {
-    const Json& model = run.config.at("model");
-    for (const Json& definitions : {definitions_of(model), definitions_of(run.config)})
+    const Json& description = run.config.at("model");
+    for (const Json& definitions : {definitions_of(description), definitions_of(run.config)})
       check_defined(folder.string(), definitions, folder,
                     {{"stack", row_names(kinds.stacks)},
                      {"controller", row_names(kinds.controllers)},
@@ -377,9 +403,9 @@ StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
     stages.push_back(read_strings(folder, data));
     std::optional<StoredText> grammar;
     if (data.contains("grammar")) grammar = read_data(folder, kGrammar, data.at("grammar"));
-    run.problem =
-        stored_problem(model_from_description(model, "", kinds), stages,
-                       run.config.at("trainer").contains("stages"), grammar, kinds.objectives);
+    if (!model) model = model_from_description(description, "", kinds);
+    run.problem = stored_problem(model, stages, run.config.at("trainer").contains("stages"),
+                                 grammar, kinds.objectives);
   });
   run.checkpoint = read_safetensors(last_file(folder));
   return run;

@@ -62,7 +62,14 @@ struct StoredRun {
   ProblemPtr problem;     // with a new model
   ProcessLock lock;       // keeps other processes out of the folder
 };
-StoredRun read_run(const Path& folder, const TrainingKinds& kinds = {});
+// With a `model`, the problem has that one. Throws std::invalid_argument if it is described
+// otherwise than the model of the run; only the seed may differ, since the checkpoint has all
+// parameters.
+StoredRun read_run(const Path& folder, const TrainingKinds& kinds = {},
+                   SequenceModelPtr model = nullptr);
+// Returns whether the folder contains a run that read_run can read: a configuration and a
+// checkpoint.
+bool contains_run(const Path& folder);
 
 // Returns {train, valid, earlier_stages, grammar}: the data in a configuration, with the checksums
 // of their files. earlier_stages is a list of {train, valid}.

@@ -16,6 +16,7 @@
 #include <cwchar>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "bindings/binder/text.h"
 #include "bindings/session/terminal.h"
@@ -45,8 +46,72 @@ std::string history_file() {
     return "";
   std::error_code error;
   fs::create_directories(folder / "pushdown", error);
-  return error ? "" : (folder / "pushdown" / "history").string();
+  fs::path file = folder / "pushdown" / "history";
+  for (int links = 0; !error && links < 40 && fs::is_symlink(file, error); ++links)
+    file = file.parent_path() / fs::read_symlink(file, error);
+  const auto type = fs::status(file, error).type();
+  // A link to /dev/null, say, asks for no history.
+  const bool usable = type == fs::file_type::regular || type == fs::file_type::not_found;
+  return usable ? file.string() : "";
 }
+
+constexpr int kHistorySize = 5000;
+
+// The history file. Other prompts also add to it, one at a time, each after what the others have
+// written. If another process holds the lock, the entries wait for the next one, so that the prompt
+// does not. A full disk does not lose earlier entries.
+class HistoryFile {
+ public:
+  void load(History* history_of_prompt) const {
+    HistEvent event;
+    if (!path_.empty()) history(history_of_prompt, &event, H_LOAD, path_.c_str());
+  }
+
+  void add(const std::string& entry) {
+    if (path_.empty()) return;
+    waiting_.push_back(entry);
+    save();
+  }
+
+  // Other prompts hold the lock for milliseconds. A process that holds it for longer costs the
+  // entries that wait.
+  ~HistoryFile() {
+    for (int tries = 0; tries < 100 && !waiting_.empty() && !save(); ++tries) ::usleep(10000);
+  }
+
+ private:
+  // Returns false if another process holds the lock.
+  bool save() {
+    const int lock = ::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock < 0) return true;
+    // Not every file system has locks.
+    const bool busy = ::flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!busy) write();
+    ::close(lock);
+    return !busy;
+  }
+
+  void write() {
+    History* all = history_init();
+    HistEvent event;
+    history(all, &event, H_SETSIZE, kHistorySize);
+    history(all, &event, H_SETUNIQUE, 1);
+    load(all);
+    for (const auto& entry : waiting_) history(all, &event, H_ENTER, entry.c_str());
+    waiting_.clear();
+    const std::string made = path_ + ".tmp";
+    if (std::FILE* file = std::fopen(made.c_str(), "we")) {
+      bool whole = ::fchmod(::fileno(file), 0600) == 0 &&
+                   history(all, &event, H_SAVE_FP, file) >= 0 && std::ferror(file) == 0;
+      whole = std::fclose(file) == 0 && whole;
+      if (!whole || std::rename(made.c_str(), path_.c_str()) != 0) ::unlink(made.c_str());
+    }
+    history_end(all);
+  }
+
+  const std::string path_ = history_file();
+  std::vector<std::string> waiting_;
+};
 
 class PlainEditor : public Editor {
  public:
@@ -93,7 +158,7 @@ class PlainEditor : public Editor {
 class LibeditEditor : public Editor {
  public:
   explicit LibeditEditor(Completer completer)
-      : completer_(std::move(completer)), history_(history_init()), file_(history_file()) {
+      : completer_(std::move(completer)), history_(history_init()) {
     edit_ = el_init("pushdown", stdin, stdout, stderr);
     el_set(edit_, EL_CLIENTDATA, this);
     el_set(edit_, EL_PROMPT_ESC, &LibeditEditor::prompt_of, '\1');
@@ -105,7 +170,6 @@ class LibeditEditor : public Editor {
     el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
     el_set(edit_, EL_ADDFN, "paste", "Insert a pasted block", &LibeditEditor::on_paste);
     el_set(edit_, EL_BIND, "\\e[200~", "paste", nullptr);
-    // A Ctrl-D that was typed while code ran arrives as a zero byte.
     el_set(edit_, EL_BIND, "^@", "ed-ignore", nullptr);
     el_set(edit_, EL_BIND, "\\e[3~", "ed-delete-next-char", nullptr);
     el_set(edit_, EL_BIND, "\\e[H", "ed-move-to-beg", nullptr);
@@ -119,7 +183,7 @@ class LibeditEditor : public Editor {
     HistEvent event;
     history(history_, &event, H_SETSIZE, kHistorySize);
     history(history_, &event, H_SETUNIQUE, 1);
-    if (!file_.empty()) history(history_, &event, H_LOAD, file_.c_str());
+    file_.load(history_);
     el_set(edit_, EL_HIST, history, history_);
   }
 
@@ -133,6 +197,10 @@ class LibeditEditor : public Editor {
     prompt_ = prompt;
     set_bracketed_paste(true);
     el_resize(edit_);
+    // Before the prompt appears, so that every key has its meaning from then on.
+    el_set(edit_, EL_PREP_TERM, 1);
+    early_ = 0;
+    ::ioctl(STDIN_FILENO, FIONREAD, &early_);
     int count = 0;
     errno = 0;
     const char* text = el_gets(edit_, &count);
@@ -162,14 +230,14 @@ class LibeditEditor : public Editor {
   void remember(const std::string& entry) override {
     HistEvent event;
     history(history_, &event, H_ENTER, entry.c_str());
-    if (!file_.empty()) keep(entry);
+    file_.add(entry);
   }
 
   bool interactive() const override { return true; }
 
  private:
-  static constexpr int kHistorySize = 5000;
   static constexpr int kNarrowest = 20;  // columns
+  static constexpr char kCtrlD = 4;
 
   // In very narrow windows libedit writes beyond its copy of the screen.
   static bool too_narrow() {
@@ -189,30 +257,6 @@ class LibeditEditor : public Editor {
     return text;
   }
 
-  // Adds the entry to the file. Other prompts also add to it, one at a time, each after what the
-  // others have written. A full disk does not lose earlier entries.
-  void keep(const std::string& entry) const {
-    const int lock = ::open((file_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock < 0) return;
-    if (::flock(lock, LOCK_EX) == 0) {
-      History* all = history_init();
-      HistEvent event;
-      history(all, &event, H_SETSIZE, kHistorySize);
-      history(all, &event, H_SETUNIQUE, 1);
-      history(all, &event, H_LOAD, file_.c_str());
-      history(all, &event, H_ENTER, entry.c_str());
-      const std::string made = file_ + ".tmp";
-      if (std::FILE* file = std::fopen(made.c_str(), "we")) {
-        bool whole = ::fchmod(::fileno(file), 0600) == 0 &&
-                     history(all, &event, H_SAVE_FP, file) >= 0 && std::ferror(file) == 0;
-        whole = std::fclose(file) == 0 && whole;
-        if (!whole || std::rename(made.c_str(), file_.c_str()) != 0) ::unlink(made.c_str());
-      }
-      history_end(all);
-    }
-    ::close(lock);
-  }
-
   static LibeditEditor* self(EditLine* edit) {
     void* data = nullptr;
     el_get(edit, EL_CLIENTDATA, &data);
@@ -221,7 +265,8 @@ class LibeditEditor : public Editor {
 
   // Reads one character in the encoding of the locale. Returns 1, 0 at the end, or -1 with the
   // reason in errno.
-  static int next_character(EditLine*, wchar_t* character) {
+  static int next_character(EditLine* edit, wchar_t* character) {
+    int& early = self(edit)->early_;
     std::mbstate_t state = {};
     for (;;) {
       char byte = 0;
@@ -231,6 +276,9 @@ class LibeditEditor : public Editor {
       }
       const auto count = ::read(STDIN_FILENO, &byte, 1);
       if (count <= 0) return static_cast<int>(count);
+      // A Ctrl-D that was typed while code ran is the end of the terminal's line, which arrives as
+      // a zero byte.
+      if (early > 0 && (--early, byte == 0)) byte = kCtrlD;
       const auto used = std::mbrtowc(character, &byte, 1, &state);
       if (used == static_cast<std::size_t>(-1)) return -1;  // EILSEQ
       if (used != static_cast<std::size_t>(-2)) return 1;
@@ -301,8 +349,9 @@ class LibeditEditor : public Editor {
   Completer completer_;
   EditLine* edit_;
   History* history_;
-  std::string file_;
+  HistoryFile file_;
   std::string prompt_;
+  int early_ = 0;  // bytes to read that were typed before the line is edited
 };
 
 }  // namespace

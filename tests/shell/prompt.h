@@ -12,12 +12,12 @@
 
 namespace pushdown {
 
-// Presses Ctrl-C while a line is edited, until the text appears. A Ctrl-C between the prompt's
-// output and its first read has no effect, so it is pressed again.
+// Presses Ctrl-C while a line is edited, until the text appears. The first one may end a completion
+// that is still running.
 inline bool clear_line(Terminal& terminal, const std::string& shown) {
-  for (int i = 0; i < 5; ++i) {
+  for (double seconds = 1; seconds < kPatience; seconds *= 2) {
     terminal.type("\x03");
-    if (terminal.expect(shown, 2)) return true;
+    if (terminal.expect(shown, seconds)) return true;
   }
   return false;
 }
@@ -52,13 +52,8 @@ inline const std::string kCtrlC = "\x03", kCtrlD = "\x04", kCtrlP = "\x10";
 // Presses Ctrl-D at the next prompt. Returns the exit status.
 inline int leave_at_prompt(Terminal& terminal) {
   if (!terminal.expect("pd> ")) return -2;
-  // A Ctrl-D before the line is edited is lost in the terminal.
-  for (int i = 0; i < 10; ++i) {
-    terminal.type(kCtrlD);
-    const int status = terminal.wait_exit(1);
-    if (status != -1) return status;
-  }
-  return -1;
+  terminal.type(kCtrlD);
+  return terminal.wait_exit();
 }
 
 }  // namespace pushdown

@@ -14,16 +14,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(Prompt, AppearsWithinFiftyMilliseconds) {
-  std::vector<double> times;
-  for (int i = 0; i < 9; ++i) {
-    const double begin = seconds_now();
-    auto terminal = start();
-    ASSERT_TRUE(terminal.expect("pd> "));
-    times.push_back(seconds_now() - begin);
+// Presses Ctrl-C once, which must not end the program, and again until it ends. A press within half
+// a second of the first one does not count.
+int status_after_two_presses(Terminal& terminal) {
+  terminal.type(kCtrlC);
+  if (terminal.wait_exit(0.8) != -1) return -2;
+  for (int presses = 0; presses < kPatience; ++presses) {
+    terminal.type(kCtrlC);
+    const int status = terminal.wait_exit(1);
+    if (status != -1) return status;
   }
-  // The fastest run: the others also measure the load of the machine.
-  EXPECT_LT(*std::min_element(times.begin(), times.end()), 0.050);
+  return -1;
 }
 
 TEST_F(Prompt, PrintsExpressionsAndLeavesAtCtrlD) {
@@ -43,8 +44,8 @@ TEST_F(Prompt, ReadsEntriesOfSeveralLines) {
   auto terminal = start();
   terminal.type("for i = 1, 3 do\n");
   ASSERT_TRUE(terminal.expect("... ")) << terminal.screen();
-  terminal.type("print('line', i)\nend\n");
-  EXPECT_TRUE(terminal.expect("line\t3") || terminal.expect("line    3", 1)) << terminal.screen();
+  terminal.type("print('line ' .. i)\nend\n");
+  EXPECT_TRUE(terminal.expect("line 3")) << terminal.screen();
   terminal.type("[[first\n");
   ASSERT_TRUE(terminal.expect("... "));
   terminal.type("second]]\n");
@@ -98,7 +99,8 @@ TEST_F(Prompt, APastedBlockIsOneEntry) {
   auto terminal = start();
   ASSERT_TRUE(terminal.expect("pd> "));
   terminal.type(
-      "\033[200~local kept = 20\r\nif kept > 1 then\r\n\tkept = kept + 1\r\nend\r\n\r\nprint('is', "
+      "\033[200~local kept = 20\r\nif kept > 1 then\r\n\tkept = kept + 1\r\nend\r\n\r\nprint('is ' "
+      ".. "
       "kept * 2)\r\n\033[201~");
   ASSERT_TRUE(terminal.expect("kept * 2)"));
   EXPECT_EQ(terminal.screen().find("42"), std::string::npos);  // not before Enter
@@ -107,7 +109,7 @@ TEST_F(Prompt, APastedBlockIsOneEntry) {
   EXPECT_EQ(terminal.screen().find("error"), std::string::npos) << terminal.screen();
   // It is also one entry of the history.
   terminal.type(kCtrlP + "\n");
-  EXPECT_TRUE(terminal.expect("is\t42") || terminal.expect("is      42", 1)) << terminal.screen();
+  EXPECT_TRUE(terminal.expect("is 42")) << terminal.screen();
 }
 
 TEST_F(Prompt, KeepsTheLastValueTimesAndRunsScripts) {
@@ -152,26 +154,6 @@ TEST_F(Prompt, SuggestsTheNearestName) {
       << terminal.screen();
   terminal.type("math.sqroot(2)\n");
   EXPECT_TRUE(terminal.expect("did you mean 'sqrt'?")) << terminal.screen();
-}
-
-TEST_F(Prompt, SearchesTheHistory) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("'need' .. 'le'\n");
-  ASSERT_TRUE(terminal.expect("\nneedle\n"));
-  terminal.type("'hay'\n");
-  ASSERT_TRUE(terminal.expect("\nhay\n"));
-  // A Ctrl-C before the line is edited goes to the terminal.
-  bool searches = false;
-  for (int i = 0; i < 10 && !searches; ++i) {
-    terminal.type("\x12");
-    searches = terminal.expect("bck:", 1);
-  }
-  ASSERT_TRUE(searches) << terminal.screen();
-  terminal.type("need");
-  ASSERT_TRUE(terminal.expect("need")) << terminal.screen();
-  terminal.type("\n");
-  EXPECT_TRUE(terminal.expect("\nneedle\n")) << terminal.screen();
 }
 
 TEST_F(Prompt, DrawsInUnicodeOrAscii) {
@@ -233,14 +215,6 @@ TEST_F(Prompt, CtrlCStopsTheStatementAndKeepsTheSession) {
   EXPECT_EQ(leave_at_prompt(terminal), 0);
 }
 
-TEST_F(Prompt, CtrlDTypedWhileSomethingRunsDoesNoHarm) {
-  auto terminal = start();
-  terminal.type("local t = os.clock() while os.clock() < t + 0.3 do end\n");
-  ASSERT_TRUE(terminal.expect("do end"));
-  terminal.type(kCtrlD);
-  EXPECT_EQ(leave_at_prompt(terminal), 0);
-}
-
 TEST_F(Prompt, CtrlCClearsTheLineBeingTyped) {
   auto terminal = start();
   ASSERT_TRUE(terminal.expect("pd> "));
@@ -291,14 +265,12 @@ TEST_F(Prompt, SecondCtrlCEndsUninterruptibleCode) {
   auto terminal = start();
   // One call into C whose backtracking practically never ends.
   terminal.type(
-      "print('de' .. 'ep') local a = ('a'):rep(40) string.find(a, ('a?'):rep(40) .. a .. 'b')\n");
+      "local _ = pd print('de' .. 'ep') local a = ('a'):rep(40) string.find(a, ('a?'):rep(40) .. a "
+      ".. 'b')\n");
   ASSERT_TRUE(terminal.expect("\ndeep"));
   // A Ctrl-C between the two calls would end the statement as usual.
-  EXPECT_EQ(terminal.wait_exit(1), -1);
-  terminal.type(kCtrlC);
-  EXPECT_EQ(terminal.wait_exit(0.8), -1);
-  terminal.type(kCtrlC);
-  EXPECT_EQ(terminal.wait_exit(), 130);
+  ASSERT_TRUE(terminal.computes(0.3));
+  EXPECT_EQ(status_after_two_presses(terminal), 130);
 }
 
 TEST_F(Prompt, ErrorsNameThePromptAndFile) {
@@ -315,20 +287,6 @@ TEST_F(Prompt, ErrorsNameThePromptAndFile) {
   EXPECT_TRUE(terminal.expect("usage: zeros(shape"));
 }
 
-TEST_F(Prompt, KeepsItsHistoryForTheNextSession) {
-  {
-    auto terminal = start();
-    terminal.type("'one' ..\n'two'\n");
-    ASSERT_TRUE(terminal.expect("\nonetwo\n"));
-    ASSERT_EQ(leave_at_prompt(terminal), 0);
-  }
-  EXPECT_TRUE(fs::exists(home_ + "/.local/state/pushdown/history"));
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(kCtrlP + "\n");
-  EXPECT_TRUE(terminal.expect("\nonetwo\n")) << terminal.screen();
-}
-
 TEST_F(Prompt, WorksWithoutAHomeOrACapableTerminal) {
   auto no_home = environment();
   no_home["HOME"] = "/proc/no/home";
@@ -342,8 +300,8 @@ TEST_F(Prompt, WorksWithoutAHomeOrACapableTerminal) {
   dumb.type("for i = 1, 1 do\nprint('in a dumb ' .. 'terminal')\nend\n");
   EXPECT_TRUE(dumb.expect("in a dumb terminal\n")) << dumb.screen();
   // A call of the C library, during which the thread sanitizer delivers signals.
-  dumb.type("while true do os.time() end\n");
-  EXPECT_FALSE(dumb.expect("interrupted", 0.3));
+  dumb.type("io.write('lo', 'op\\n') while true do os.time() end\n");
+  ASSERT_TRUE(dumb.expect("loop\n"));
   dumb.type(kCtrlC);
   EXPECT_TRUE(dumb.expect("interrupted")) << dumb.screen();
   dumb.type("2 + 2\n");
@@ -376,12 +334,12 @@ TEST_F(Prompt, SurvivesInvalidInput) {
                            "os.exit == nil",
                            "print(('x'):rep(200000));"}) {
     terminal.type(std::string(line) + "\n");
-    ASSERT_TRUE(terminal.expect("pd> ", 60)) << line << terminal.screen();
+    ASSERT_TRUE(terminal.expect("pd> ")) << line << terminal.screen();
   }
   terminal.type("x\xff\xfe y\n");  // bytes that are not characters
   ASSERT_TRUE(terminal.expect("pd> ")) << terminal.screen();
   terminal.type("'ali' .. 've'\n");
-  EXPECT_TRUE(terminal.expect("\nalive\n", 60)) << terminal.screen();
+  EXPECT_TRUE(terminal.expect("\nalive\n")) << terminal.screen();
   EXPECT_EQ(leave_at_prompt(terminal), 0) << terminal.screen();
 }
 
@@ -395,7 +353,7 @@ TEST(Script, CtrlCEndsItWithStatus130) {
   {
     Terminal terminal({SHELL_BINARY, "-j", "off", file}, {{"TERM", "xterm"}});
     ASSERT_TRUE(terminal.expect("running"));
-    EXPECT_EQ(terminal.wait_exit(0.2), -1);  // by now it is in the loop
+    ASSERT_TRUE(terminal.computes(0.1));  // by now it is in the loop
     terminal.type(kCtrlC);
     EXPECT_EQ(terminal.wait_exit(), 130);
     EXPECT_NE(terminal.screen().find("loop.lua:3: interrupted"), std::string::npos)
@@ -406,11 +364,8 @@ TEST(Script, CtrlCEndsItWithStatus130) {
     std::ofstream(file) << "print('run' .. 'ning')\nwhile true do end\n";
     Terminal terminal({SHELL_BINARY, file}, {{"TERM", "xterm"}});
     ASSERT_TRUE(terminal.expect("running"));
-    EXPECT_EQ(terminal.wait_exit(0.2), -1);  // by now it is compiled
-    terminal.type(kCtrlC);
-    EXPECT_EQ(terminal.wait_exit(0.8), -1);
-    terminal.type(kCtrlC);
-    EXPECT_EQ(terminal.wait_exit(), 130);
+    ASSERT_TRUE(terminal.computes(0.3));  // by now it is compiled
+    EXPECT_EQ(status_after_two_presses(terminal), 130);
   }
   fs::remove_all(folder);
 }
@@ -441,27 +396,6 @@ TEST_F(Prompt, WorksInWindowsOfAnyWidth) {
   }
 }
 
-TEST_F(Prompt, PromptsAtTheSameTimeShareTheHistory) {
-  {
-    auto first = start(), second = start();
-    ASSERT_TRUE(first.expect("pd> ") && second.expect("pd> "));
-    for (int i = 1; i <= 3; ++i)
-      for (auto* one : {&first, &second}) {
-        one->type((one == &first ? "a" : "b") + std::to_string(i) + "=1\n");
-        ASSERT_TRUE(one->expect("pd> "));
-      }
-    for (auto* one : {&first, &second})
-      for (int i = 0; i < 10; ++i) {
-        one->type(kCtrlD);
-        if (one->wait_exit(1) != -1) break;
-      }
-  }
-  std::ifstream file(home_ + "/.local/state/pushdown/history");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  for (const char* entry : {"a1=1", "a2=1", "a3=1", "b1=1", "b2=1", "b3=1"})
-    EXPECT_NE(text.find(entry), text.npos) << entry << " in\n" << text;
-}
-
 TEST_F(Prompt, TabRunsNoFile) {
   fs::create_directory(home_ + "/grammars");
   std::ofstream(home_ + "/grammars/loop.lua") << "while true do end\n";
@@ -470,7 +404,7 @@ TEST_F(Prompt, TabRunsNoFile) {
   terminal.type("'is ' .. #pd.grammar.list()\n");  // the library is loaded
   ASSERT_TRUE(terminal.expect("is 1"));
   terminal.type("pd.grammar.load 'loo\t");
-  EXPECT_TRUE(terminal.expect("'loop", 5)) << terminal.screen();
+  EXPECT_TRUE(terminal.expect("'loop")) << terminal.screen();
   ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
   // A file that runs on completion or by its word ends at the limit of steps, or with Ctrl-C.
   terminal.type("pd.grammar.load 'loop'\n");
@@ -479,7 +413,7 @@ TEST_F(Prompt, TabRunsNoFile) {
       "pd.grammar.limits { steps = 1e15 } io.write('r', 'aised\\n') pd.grammar.load 'loop'\n");
   ASSERT_TRUE(terminal.expect("raised\n"));
   terminal.type(kCtrlC);
-  EXPECT_TRUE(terminal.expect("interrupted", 5)) << terminal.screen();
+  EXPECT_TRUE(terminal.expect("interrupted")) << terminal.screen();
   terminal.type("6 * 7\n");
   EXPECT_TRUE(terminal.expect("\n42\n")) << terminal.screen();
 }
@@ -506,14 +440,15 @@ TEST_F(Prompt, SignalsEndItWithTheirStatus) {
     auto terminal = start();
     ASSERT_TRUE(terminal.expect("pd> "));
     terminal.signal(number);
-    EXPECT_EQ(terminal.wait_exit(5), status);
+    EXPECT_EQ(terminal.wait_exit(), status);
   }
   auto terminal = start();
   ASSERT_TRUE(terminal.expect("pd> "));
   terminal.type("io.write('lo', 'op\\n') while true do pcall(error) end\n");
   ASSERT_TRUE(terminal.expect("loop\n"));
   terminal.signal(SIGTERM);
-  EXPECT_EQ(terminal.wait_exit(5), 143);
+  EXPECT_EQ(terminal.wait_exit(), 143);
+  EXPECT_EQ(terminal.screen().find("did not end within"), std::string::npos);
 }
 
 }  // namespace

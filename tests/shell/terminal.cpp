@@ -7,7 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -96,6 +100,26 @@ bool Terminal::expect(const std::string& text, double seconds) {
     if (seconds_now() > end) return false;
     read_some(0.02);
   }
+}
+
+double Terminal::used_seconds() const {
+  std::ifstream file("/proc/" + std::to_string(process_) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 2)));
+  std::string skipped;
+  for (int i = 3; i < 14; ++i) fields >> skipped;
+  double user = 0, system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+bool Terminal::computes(double seconds) {
+  const double end = seconds_now() + kPatience, wanted = used_seconds() + seconds;
+  while (used_seconds() < wanted) {
+    if (seconds_now() > end) return false;
+    read_some(0.02);
+  }
+  return true;
 }
 
 int Terminal::wait_exit(double seconds) {

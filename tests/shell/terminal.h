@@ -15,6 +15,10 @@
 
 namespace pushdown {
 
+// Ends a test that hangs, in seconds. No correct program takes as long, also on a slow machine that
+// does other work.
+constexpr double kPatience = 1200;
+
 class Terminal {
  public:
   // Starts the program with these arguments, and with these environment variables besides the
@@ -27,13 +31,18 @@ class Terminal {
 
   void type(const std::string& text);
   // Waits until the text appears after the previously expected text. Returns false after `seconds`.
-  bool expect(const std::string& text, double seconds = 20);
+  bool expect(const std::string& text, double seconds = kPatience);
+  // Returns the processor time that the program has used, in seconds. Unlike the time that passes,
+  // it does not depend on what else the machine does.
+  double used_seconds() const;
+  // Waits until the program has used this much more processor time.
+  bool computes(double seconds);
   // Sets the width of the window.
   void resize(int columns);
   // Sends a signal to the program.
   void signal(int number);
   // Waits for the end. Returns the exit status, or -1 after `seconds`.
-  int wait_exit(double seconds = 20);
+  int wait_exit(double seconds = kPatience);
   // Returns everything shown so far, without control sequences.
   std::string screen() const;
   // Returns the same with control sequences.

@@ -14,6 +14,7 @@
 #endif
 
 #include "bindings/notebook/notebook.h"
+#include "bindings/shell/stack_size.h"
 
 #if XEUS_VERSION_MAJOR >= 5
 static auto make_context() { return xeus::make_zmq_context(); }
@@ -36,6 +37,7 @@ int main(int count, char** words) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   try {
+    pushdown::require_stack();
     xeus::xkernel kernel(xeus::load_configuration(file), xeus::get_user_name(), make_context(),
                          std::make_unique<pushdown::Notebook>(), make_server,
                          xeus::make_in_memory_history_manager(), nullptr, xeus::make_null_debugger,

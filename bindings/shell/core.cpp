@@ -18,7 +18,8 @@ Core::Core() {
   path_ = fs::exists(installed, ignored) ? installed : folder / "pushdown.so";
 }
 
-Core::Loaded Core::load(const std::string& path) {
+// An exception of a library's initialization leaves the loader locked, so it ends the program.
+Core::Loaded Core::load(const std::string& path) noexcept {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   return {handle, handle ? "" : dlerror()};
 }

@@ -21,7 +21,7 @@ class Core {
     void* handle;
     std::string error;
   };
-  static Loaded load(const std::string& path);
+  static Loaded load(const std::string& path) noexcept;
 
   std::string path_;
   std::shared_future<Loaded> loading_;

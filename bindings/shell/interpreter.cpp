@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 
 #include "base/memory.h"
@@ -27,6 +28,9 @@ template <class F>
 int guarded(lua_State* L, F&& f) {
   try {
     return f();
+  } catch (const std::bad_alloc&) {
+    luaL_where(L, 1);
+    lua_pushliteral(L, "not enough memory");
   } catch (const std::exception& error) {
     luaL_where(L, 1);
     lua_pushstring(L, error.what());

@@ -11,15 +11,19 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
+#include <new>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/nearest.h"
 #include "bindings/shell/interpreter.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/repl.h"
+#include "bindings/shell/stack_size.h"
 
 namespace pushdown {
 namespace {
@@ -247,16 +251,37 @@ int run(int count, char** words) {
   return status;
 }
 
+std::terminate_handler usual_end = nullptr;
+
+// Memory can also lack where nothing catches the error: in the initialization of a library, or in a
+// thread.
+void end_program() {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view kText = "error: not enough memory\n";
+    const auto ignored = ::write(STDERR_FILENO, kText.data(), kText.size());
+    static_cast<void>(ignored);
+    _exit(1);
+  } catch (...) {
+  }
+  usual_end();
+}
+
 }  // namespace
 }  // namespace pushdown
 
 int main(int count, char** words) {
   pushdown::fill_standard_descriptors();
+  pushdown::usual_end = std::set_terminate(pushdown::end_program);
   int status = 1;
   try {
+    pushdown::require_stack();
     status = pushdown::run(count, words);
   } catch (const pushdown::Leaving& leaving) {
     status = leaving.status;
+  } catch (const std::bad_alloc&) {
+    pushdown::print_error("not enough memory");
   } catch (const std::exception& error) {
     pushdown::print_error(error.what());
   }

@@ -53,6 +53,31 @@ test('large grammars and automata are read and written in linear time', function
   assert(seconds < 60, seconds)
 end)
 
+-- A sanitizer reserves more than any limit.
+local sanitized = files.read '/proc/self/maps':find 'lib[at]san' ~= nil
+
+test('a small stack is raised or refused', function()
+  local code = quoted [[local g = pd.grammar.load 'dyck'
+    print(g:log_probability '( )' < 0, pd.stack.simulate ~= nil) io.stdout:flush()]]
+  local output, status = run(('ulimit -S -s 64 && %s --threads 2 -e %s'):format(quoted(shell), code))
+  test.equal(status, 0)
+  assert(output:find('true\ttrue\n', 1, true), output)
+  output, status = run(('ulimit -s 64 && %s -e %s'):format(quoted(shell), code))
+  test.equal(status, 1)
+  test.equal(output, "error: [stack] the limit of the stack is too small: expected at least 1024 kB, got 64 kB; start "
+    .. "the program after 'ulimit -s 8192'\n")
+end)
+
+test('a memory into which the module does not fit is named', function()
+  if sanitized then return end
+  for megabytes = 100, 220, 60 do
+    local output, status = run(('ulimit -v %d; %s --threads 1 -e "print(pd.version)" < /dev/null'):format(
+      megabytes * 1000, quoted(shell)))
+    assert(status == 1 and output:find '^error: ' and (output:find 'not enough memory' or output:find 'failed to map'),
+      output)
+  end
+end)
+
 test('paths that the system refuses are named', function()
   local long = ('n'):rep(300)
   for _, action in ipairs { pd.train.resume, pd.model.load, pd.process.lock, pd.task.corpus } do

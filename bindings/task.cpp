@@ -89,14 +89,26 @@ Dataset sampler_dataset(lua_State* L, const Sampler& sampler, std::int64_t count
 
 using TaskStrings = std::variant<std::shared_ptr<Dataset>, std::vector<Tokens>>;
 
-double sampler_lower_bound(const Sampler& sampler, const TaskStrings& strings) {
+struct EventOptions {
+  bool end_symbol = true;
+  static OptionRows rows() {
+    return declare<EventOptions>(
+        {{"end_symbol", &EventOptions::end_symbol,
+          "of whole strings; false: of each symbol given those before it and that the string goes "
+          "on, which a model with end_symbol = false predicts"}});
+  }
+};
+
+double sampler_lower_bound(const Sampler& sampler, const TaskStrings& strings,
+                           const EventOptions& options) {
   const auto& alphabet = sampler.grammar().alphabet();
   if (const auto* dataset = std::get_if<std::shared_ptr<Dataset>>(&strings)) {
     check_same_alphabet("sampler.lower_bound", "the dataset and the sampler",
                         (*dataset)->alphabet(), alphabet);
-    return sampler.lower_bound((*dataset)->words());
+    return sampler.lower_bound((*dataset)->words(), options.end_symbol);
   }
-  return sampler.lower_bound(to_words(alphabet, std::get<std::vector<Tokens>>(strings)));
+  return sampler.lower_bound(to_words(alphabet, std::get<std::vector<Tokens>>(strings)),
+                             options.end_symbol);
 }
 
 // ---- Samplers ----
@@ -113,8 +125,9 @@ Texts sampler_sample(lua_State* L, const Sampler& sampler, const DrawOptions& op
   return drawn(sampler.grammar().alphabet(), options.count, [&] { return sampler.sample(random); });
 }
 
-double sampler_log_probability(const Sampler& sampler, const Tokens& tokens) {
-  return sampler.log_probability(to_word(sampler.grammar().alphabet(), tokens));
+double sampler_log_probability(const Sampler& sampler, const Tokens& tokens,
+                               const EventOptions& options) {
+  return sampler.log_probability(to_word(sampler.grammar().alphabet(), tokens), options.end_symbol);
 }
 
 struct EntropyOptions {
@@ -137,10 +150,10 @@ Grammar sampler_grammar(const Sampler& sampler) { return sampler.grammar(); }
 
 void bind_sampler(Module& module) {
   Class<Sampler>(module, "Draws strings whose lengths lie in an interval.")
-      .def<&sampler_log_probability>(
-          "log_probability",
-          "sampler:log_probability(tokens) -> number  Returns the natural logarithm of the "
-          "probability that the sampler draws this string.")
+      .def<&sampler_log_probability>("log_probability",
+                                     "sampler:log_probability(tokens, {options}) -> number  "
+                                     "Returns the natural logarithm of the "
+                                     "probability that the sampler draws this string.")
       .def<&sampler_sample>(
           "sample",
           "sampler:sample{options} -> string or table  Returns a random string, or "
@@ -148,10 +161,10 @@ void bind_sampler(Module& module) {
       .def<&sampler_dataset>("dataset",
                              "sampler:dataset(count, {options}) -> Dataset  Returns a dataset of "
                              "random strings.")
-      .def<&sampler_lower_bound>(
-          "lower_bound",
-          "sampler:lower_bound(dataset) -> number  Returns the cross-entropy of the sampler itself "
-          "on the strings in nats per symbol.")
+      .def<&sampler_lower_bound>("lower_bound",
+                                 "sampler:lower_bound(dataset, {options}) -> number  Returns the "
+                                 "cross-entropy of the sampler itself "
+                                 "on the strings in nats per symbol.")
       .def<&Sampler::entropy>("entropy",
                               "sampler:entropy() -> number  Returns the exact entropy in nats per "
                               "string. The grammar must be declared unambiguous.")
@@ -194,13 +207,16 @@ void bind_task(lua_State* L) {
           "symbol_count", "dataset:symbol_count() -> integer  Returns the total number of symbols.")
       .def<[](const Dataset& dataset) { return dataset.alphabet(); }>(
           "alphabet", "dataset:alphabet() -> Alphabet  Returns the symbols of the language.")
-      .def<&Dataset::log_probabilities>(
-          "log_probabilities",
-          "dataset:log_probabilities() -> table  Returns the natural logarithms of the "
-          "probabilities of the strings in the distribution that they were drawn from.")
-      .def<&Dataset::lower_bound>("lower_bound",
-                                  "dataset:lower_bound() -> number  Returns the cross-entropy of "
-                                  "that distribution itself in nats per symbol.")
+      .def<[](const Dataset& dataset, const EventOptions& options) {
+        return dataset.log_probabilities(options.end_symbol);
+      }>("log_probabilities",
+         "dataset:log_probabilities{options} -> table  Returns the natural logarithms of the "
+         "probabilities of the strings in the distribution that they were drawn from.")
+      .def<[](const Dataset& dataset, const EventOptions& options) {
+        return dataset.lower_bound(options.end_symbol);
+      }>("lower_bound",
+         "dataset:lower_bound{options} -> number  Returns the cross-entropy of that distribution "
+         "itself in nats per symbol.")
       .def<&save_dataset>("save",
                           "dataset:save(path)  Writes a text file with one string per line.")
       .def<&dataset_line>("__tostring",

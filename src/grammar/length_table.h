@@ -27,6 +27,10 @@ class LengthTable {
   // Length 0 is the empty string. Throws std::invalid_argument outside 0 .. max_length.
   double log_mass(int length) const;
   bool has_strings(int length) const;
+  // Returns T: one row of max_length + 1 entries per nonterminal of the normal form.
+  const std::vector<double>& masses() const { return after_; }
+  // Returns whether these are natural logarithms.
+  bool logarithms() const { return logarithms_; }
 
   // Draws a string of this length from the grammar's distribution given the length (algorithm 2).
   // Throws std::invalid_argument if there is none.

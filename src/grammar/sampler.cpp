@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/stopping.h"
 #include "grammar/inside.h"
+#include "grammar/prefix_probability.h"
 #include "grammar/semiring.h"
 
 namespace pushdown {
@@ -88,18 +89,21 @@ std::vector<Word> Sampler::sample_batches(std::int64_t count, std::int64_t batch
   return words;
 }
 
-double Sampler::log_probability(const Word& word) const {
+double Sampler::log_probability(const Word& word, bool end_symbol) const {
   check_word(kSamplerPlace, grammar().alphabet(), word);
   const int length = static_cast<int>(word.size());
   if (!std::binary_search(lengths_.begin(), lengths_.end(), length)) return kMinusInfinity;
-  return pushdown::log_probability(grammar(), word) - table_->log_mass(length) -
-         std::log(static_cast<double>(lengths_.size()));
+  const double of_string = pushdown::log_probability(grammar(), word);
+  if (end_symbol || of_string == kMinusInfinity)
+    return of_string - table_->log_mass(length) - std::log(static_cast<double>(lengths_.size()));
+  const auto of_symbols = next_symbol_log_probabilities(*table_, lengths_, word);
+  return std::accumulate(of_symbols.begin(), of_symbols.end(), 0.0);
 }
 
-double Sampler::lower_bound(const std::vector<Word>& words) const {
+double Sampler::lower_bound(const std::vector<Word>& words, bool end_symbol) const {
   double sum = 0, symbols = 0;
   for (const auto& word : words) {
-    const double log_p = log_probability(word);
+    const double log_p = log_probability(word, end_symbol);
     check(log_p > kMinusInfinity, kSamplerPlace, "the sampler cannot draw '{}' (length {})",
           grammar().alphabet().text(word), word.size());
     sum -= log_p;

@@ -8,6 +8,12 @@
 //     -sum_w log p_sample(w) / sum_w |w|      (nats per symbol),
 // and the entropy of p_sample, exact if the grammar is unambiguous, is
 //     log |L| + 1/|L| * sum_l H_l,            H_l = entropy of the strings of length l (nats).
+//
+// A model that never predicts the end of a string predicts another event: each symbol, given the
+// symbols before it and that there is a symbol. `end_symbol = false` stands for this event. Its
+// probability is
+//     prod_t p(w_t | w_1 .. w_{t-1}, |w| >= t)      (prefix_probability.h)
+// and its lower bound is below that of whole strings by the information in the ends.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -43,11 +49,12 @@ class Sampler {
   std::vector<Word> sample_batches(std::int64_t count, std::int64_t batch,
                                    std::uint64_t seed) const;
 
-  // Returns log p_sample(w); -infinity if w is outside the language or its length is not in L.
-  double log_probability(const Word& word) const;
+  // Returns log p_sample(w), or that of its symbols without the end; -infinity if w is outside the
+  // language or its length is not in L.
+  double log_probability(const Word& word, bool end_symbol = true) const;
   // Returns nats per symbol. Throws std::invalid_argument if a string has probability zero or there
   // are no symbols.
-  double lower_bound(const std::vector<Word>& words) const;
+  double lower_bound(const std::vector<Word>& words, bool end_symbol = true) const;
 
   // Returns the entropy of p_sample in nats per string. Throws std::invalid_argument unless the
   // grammar is declared unambiguous.

@@ -29,18 +29,23 @@ Dataset::Dataset(Alphabet alphabet, std::vector<Word> words, LogProbability log_
   check_words(alphabet_, words_);
 }
 
-Dataset::Dataset(Alphabet alphabet, std::vector<Word> words, std::vector<double> log_probabilities)
+Dataset::Dataset(Alphabet alphabet, std::vector<Word> words, std::vector<double> log_probabilities,
+                 std::vector<double> without_end)
     : alphabet_(std::move(alphabet)),
       words_(std::move(words)),
-      log_probabilities_(std::move(log_probabilities)) {
+      log_probabilities_(std::move(log_probabilities)),
+      without_end_(std::move(without_end)) {
   check_words(alphabet_, words_);
-  check(log_probabilities_.size() == words_.size(), kDatasetPlace,
-        "the number of log-probabilities must equal the number of strings, {}, got {}",
-        words_.size(), log_probabilities_.size());
-  for (std::size_t i = 0; i < words_.size(); ++i)
-    check(log_probabilities_[i] <= 1e-9, kDatasetPlace,
-          "the log-probability of string {} must be at most 0, got {}", i + 1,
-          log_probabilities_[i]);
+  const auto check_values = [&](const std::vector<double>& values) {
+    check(values.size() == words_.size(), kDatasetPlace,
+          "the number of log-probabilities must equal the number of strings, {}, got {}",
+          words_.size(), values.size());
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      check(values[i] <= 1e-9, kDatasetPlace,
+            "the log-probability of string {} must be at most 0, got {}", i + 1, values[i]);
+  };
+  check_values(log_probabilities_);
+  if (!without_end_.empty()) check_values(without_end_);
 }
 
 std::int64_t Dataset::symbol_count() const {
@@ -49,29 +54,34 @@ std::int64_t Dataset::symbol_count() const {
   return count;
 }
 
-bool Dataset::has_log_probabilities() const { return source_ || !log_probabilities_.empty(); }
+bool Dataset::has_log_probabilities(bool end_symbol) const {
+  return source_ || !values_of(end_symbol).empty();
+}
 
-const std::vector<double>& Dataset::log_probabilities() const {
-  check(has_log_probabilities(), kDatasetPlace, "the distribution of these strings is unknown");
-  if (log_probabilities_.empty()) {
+const std::vector<double>& Dataset::log_probabilities(bool end_symbol) const {
+  check(has_log_probabilities(end_symbol), kDatasetPlace, "{}",
+        has_log_probabilities()
+            ? "only the probabilities of whole strings are known, not those without the ends"
+            : "the distribution of these strings is unknown");
+  if (!computed(end_symbol)) {
     std::vector<double> values;
     values.reserve(words_.size());
     const StopCheck stop;
     for (const auto& word : words_) {
       stop();
-      values.push_back(source_(word));
+      values.push_back(source_(word, end_symbol));
     }
-    log_probabilities_ = std::move(values);
+    values_of(end_symbol) = std::move(values);
   }
-  return log_probabilities_;
+  return values_of(end_symbol);
 }
 
-double Dataset::lower_bound() const {
+double Dataset::lower_bound(bool end_symbol) const {
   const auto symbols = symbol_count();
   check(symbols > 0, kDatasetPlace, "a lower bound per symbol needs at least one symbol");
   double sum = 0;
   for (std::size_t i = 0; i < words_.size(); ++i) {
-    const double log_p = log_probabilities()[i];
+    const double log_p = log_probabilities(end_symbol)[i];
     check(std::isfinite(log_p), kDatasetPlace, "string {} ('{}') has probability zero", i + 1,
           alphabet_.text(words_[i]));
     sum -= log_p;

@@ -1,6 +1,7 @@
 // A dataset of strings over one alphabet, optionally with the log-probability of each string under
 // the distribution it was drawn from. This distribution gives the lower bound for the cross-entropy
-// of a model.
+// of a model. A model without an end symbol predicts the symbols of a string but not its end; its
+// bound comes from the log-probabilities of this event (sampler.h), which a dataset may have, too.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,31 +16,40 @@ namespace pushdown {
 
 class Dataset {
  public:
-  using LogProbability = std::function<double(const Word&)>;  // natural logarithm
+  // The natural logarithm of the probability of a string, or of its symbols without the end.
+  using LogProbability = std::function<double(const Word&, bool end_symbol)>;
 
   // Throws std::invalid_argument if there are no strings or an id is outside the alphabet.
-  // `log_probability` may be empty; it is called once per string, on first use.
+  // `log_probability` may be empty; it is called once per string and event, on first use.
   Dataset(Alphabet alphabet, std::vector<Word> words, LogProbability log_probability = nullptr);
-  // Takes log-probabilities that are already known (one per word).
-  Dataset(Alphabet alphabet, std::vector<Word> words, std::vector<double> log_probabilities);
+  // Takes log-probabilities that are already known (one per word), of whole strings and, if they
+  // are known, of their symbols without the end.
+  Dataset(Alphabet alphabet, std::vector<Word> words, std::vector<double> log_probabilities,
+          std::vector<double> without_end = {});
 
   const Alphabet& alphabet() const { return alphabet_; }
   const std::vector<Word>& words() const { return words_; }
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
   std::int64_t symbol_count() const;
 
-  bool has_log_probabilities() const;
+  bool has_log_probabilities(bool end_symbol = true) const;
+  // Returns whether they are already computed.
+  bool computed(bool end_symbol) const { return !values_of(end_symbol).empty(); }
   // Returns one per word, in nats. Throws std::invalid_argument if they are unknown.
-  const std::vector<double>& log_probabilities() const;
+  const std::vector<double>& log_probabilities(bool end_symbol = true) const;
   // Returns -sum log p(w) / sum |w| in nats per symbol: the cross-entropy of the distribution
   // itself.
-  double lower_bound() const;
+  double lower_bound(bool end_symbol = true) const;
 
  private:
+  std::vector<double>& values_of(bool end_symbol) const {
+    return end_symbol ? log_probabilities_ : without_end_;
+  }
+
   Alphabet alphabet_;
   std::vector<Word> words_;
   LogProbability source_;
-  mutable std::vector<double> log_probabilities_;
+  mutable std::vector<double> log_probabilities_, without_end_;
 };
 
 using DatasetPtr = std::shared_ptr<const Dataset>;

@@ -5,8 +5,9 @@
 //   -12.25<TAB>( [ ] ( ) )
 //
 // The first field is the natural logarithm of the string's probability, or `-` if it is not known
-// (then for every string). Symbols are separated by blanks; if nothing follows the tab, the string
-// is empty. Lines end in \n or \r\n.
+// (then for every string). A second number after a blank is that of the symbols without the end of
+// the string (dataset.h), if it was computed. Symbols are separated by blanks; if nothing follows
+// the tab, the string is empty. Lines end in \n or \r\n.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,8 +16,8 @@
 
 namespace pushdown {
 
-// Computes the log-probabilities if they are known but not computed yet. The text parses to the
-// same dataset, to the last bit of the log-probabilities.
+// Computes the log-probabilities of the strings if they are known but not computed yet. The text
+// parses to the same dataset, to the last bit of the log-probabilities.
 std::string to_text(const Dataset& dataset);
 // Errors (std::invalid_argument) read "[dataset.load] file:line: ...".
 Dataset parse_dataset(std::string_view text, std::string_view file);

@@ -5,7 +5,9 @@ namespace pushdown {
 Dataset sample_dataset(const Sampler& sampler, std::int64_t count, std::int64_t batch,
                        std::uint64_t seed) {
   return Dataset(sampler.grammar().alphabet(), sampler.sample_batches(count, batch, seed),
-                 [sampler](const Word& word) { return sampler.log_probability(word); });
+                 [sampler](const Word& word, bool end_symbol) {
+                   return sampler.log_probability(word, end_symbol);
+                 });
 }
 
 }  // namespace pushdown

@@ -107,6 +107,7 @@ trainer:save(path 'run')
 
 -- The arguments before the options, if there are any. For a method the object is first.
 local before = {
+  ['Dataset:log_probabilities'] = { data }, ['Dataset:lower_bound'] = { data },
   ['Grammar:log_probabilities'] = { grammar }, ['Grammar:sample'] = { grammar }, ['Grammar:sampler'] = { grammar },
   ['LabelledDataset:curriculum'] = { labelled }, ['LabelledDataset:split'] = { labelled, { 1, 1 } },
   ['LanguageModel:load_parameters'] = { language, {} }, ['LanguageModel:program'] = { language },
@@ -118,7 +119,9 @@ local before = {
   ['Pda:trace'] = { pda, 'a' },
   ['ProcessPool:start'] = { pd.process.pool() }, ['Recognizer:next_symbols'] = { recognizer, '0' },
   ['Recognizer:scores'] = { recognizer, '0' }, ['Registry:find'] = { pd.registry.open(path 'registry.sqlite') },
-  ['Sampler:dataset'] = { sampler, 1 }, ['Sampler:estimate_entropy'] = { sampler }, ['Sampler:sample'] = { sampler },
+  ['Sampler:dataset'] = { sampler, 1 }, ['Sampler:log_probability'] = { sampler, '# 0' },
+  ['Sampler:lower_bound'] = { sampler, data }, ['Sampler:estimate_entropy'] = { sampler },
+  ['Sampler:sample'] = { sampler },
   ['SynchronousGrammar:sample'] = { synchronous }, ['SynchronousGrammar:translations'] = { synchronous, 'a b' },
   ['pd.train.together'] = { {} },
   ['Tensor:backward'] = { x, x }, ['Tensor:to'] = { x }, ['Trace:all_runs'] = { pda:trace 'a b' },

@@ -5,11 +5,14 @@
 #include <cmath>
 
 #include "grammar/text.h"
+#include "support/message.h"
 #include "task/dataset_text.h"
 #include "task/sampled_dataset.h"
 
 namespace pushdown::dataset_test {
 namespace {
+
+using testing_support::message;
 
 const Alphabet kAlphabet({"a", "b"});
 
@@ -21,14 +24,38 @@ TEST(Dataset, LowerBoundIsTheCrossEntropyPerSymbol) {
   EXPECT_NEAR(dataset.lower_bound(), 3 * std::log(2.0) / 4, 1e-15);
 }
 
-TEST(Dataset, TheSourceIsAskedOncePerStringOnTheFirstUse) {
+TEST(Dataset, TheSourceIsAskedOncePerStringAndEventOnTheFirstUse) {
   int asked = 0;
-  const Dataset dataset(kAlphabet, {{0}, {1}, {0}}, [&](const Word&) { return ++asked, -1.0; });
+  const Dataset dataset(kAlphabet, {{0}, {1}, {0}}, [&](const Word&, bool end_symbol) {
+    ++asked;
+    return end_symbol ? -1.0 : -0.5;
+  });
   EXPECT_TRUE(dataset.has_log_probabilities());
   EXPECT_EQ(asked, 0);
   EXPECT_EQ(dataset.lower_bound(), 1.0);
   EXPECT_EQ(dataset.lower_bound(), 1.0);
   EXPECT_EQ(asked, 3);
+  EXPECT_FALSE(dataset.computed(false));
+  EXPECT_EQ(dataset.lower_bound(false), 0.5);
+  EXPECT_EQ(dataset.lower_bound(false), 0.5);
+  EXPECT_EQ(asked, 6);
+}
+
+TEST(Dataset, LogProbabilitiesWithoutTheEndsAreKeptAsText) {
+  const Dataset known(kAlphabet, {{0, 1}, {1}}, std::vector<double>{-1.5, -2},
+                      std::vector<double>{-1.25, -1e-3});
+  const Dataset again = parse_dataset(to_text(known), "text");
+  EXPECT_EQ(again.log_probabilities(), known.log_probabilities());
+  EXPECT_EQ(again.log_probabilities(false), known.log_probabilities(false));
+  EXPECT_EQ(to_text(again), to_text(known));
+  const Dataset whole(kAlphabet, {{0}}, std::vector<double>{-1});
+  EXPECT_FALSE(whole.has_log_probabilities(false));
+  EXPECT_NE(message([&] { whole.lower_bound(false); }).find("only the probabilities of whole"),
+            std::string::npos);
+  EXPECT_FALSE(parse_dataset(to_text(whole), "text").has_log_probabilities(false));
+  const std::string head = "# pushdown data set 1\n# alphabet a b\n";
+  for (const char* rows : {"-1 -2\ta\n-1\ta\n", "-1 x\ta\n", "-1 \ta\n", "- -1\ta\n-1 -1\ta\n"})
+    EXPECT_THROW(parse_dataset(head + rows, "text"), std::invalid_argument) << rows;
 }
 
 TEST(Dataset, Errors) {
@@ -41,7 +68,7 @@ TEST(Dataset, Errors) {
   const Dataset unknown(kAlphabet, {{0}});
   EXPECT_FALSE(unknown.has_log_probabilities());
   EXPECT_THROW(unknown.lower_bound(), std::invalid_argument);
-  const Dataset impossible(kAlphabet, {{0}}, [](const Word&) { return -INFINITY; });
+  const Dataset impossible(kAlphabet, {{0}}, [](const Word&, bool) { return -INFINITY; });
   EXPECT_THROW(impossible.lower_bound(), std::invalid_argument);
   const Dataset only_empty(kAlphabet, {{}}, std::vector<double>{0.0});
   EXPECT_THROW(only_empty.lower_bound(), std::invalid_argument);

@@ -126,7 +126,7 @@ void SharedUpdates::update() {
     models.push_back(&language_model(trainer));
     words.push_back(batch->words);
     units.push_back(batch->units);
-    shares.push_back(1 / static_cast<double>(batch->words.size(0)));
+    shares.push_back(batch->weight / static_cast<double>(batch->words.size(0)));
   }
   const Tensor log_probabilities = log_probabilities_together(models, words, engine_);  // M x B
   const Tensor weights = numbers_like(shares, log_probabilities).unsqueeze(1);

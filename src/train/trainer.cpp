@@ -28,14 +28,19 @@ std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_proble
   std::vector<OptionSpec> all{integer_option("batch", 10,
                                              "number of strings of equal length in a batch; for a "
                                              "running text, number of parallel streams",
-                                             1)};
+                                             1),
+                              text_option("average", "strings",
+                                          "what counts equally in an epoch: all strings, all "
+                                          "symbols, or all batches, the last ones of a few strings "
+                                          "as much as full ones, as in some published protocols; a "
+                                          "transducer's batch is then the mean over its symbols",
+                                          {"strings", "symbols", "batches"})};
   all.insert(all.end(), of_problem.begin(), of_problem.end());
   all.insert(
       all.end(),
       {integer_option("epochs", 200, "maximum number of epochs", 1),
-       integer_option(
-           "accumulate", 1,
-           "number of batches per update; the gradient is the mean over all their strings", 1),
+       integer_option("accumulate", 1,
+                      "number of batches per update, which are treated as one batch", 1),
        table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options"),
        number_option("clip_norm", 5.0,
                      "maximum gradient norm: longer gradients are scaled to it; 0: no limit", 0),
@@ -87,6 +92,9 @@ Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
   check(accumulate_ == 1 || !problem_->in_order(), kTrainerPlace,
         "accumulate must be 1 for running texts, whose batches continue each other");
   if (options_["max_seconds"].is_number()) max_seconds_ = options_["max_seconds"].get<double>();
+  average_ = options_["average"] == "strings"   ? Average::strings
+             : options_["average"] == "symbols" ? Average::symbols
+                                                : Average::batches;
   phases_ = problem_->phases(batch_size_);
   order_ = order_of(0);
   annealing_.emplace(options_["annealing"], options_["seed"].get<std::uint64_t>(),
@@ -166,39 +174,58 @@ double Trainer::clip_factor(double norm) const {
 }
 
 UpdateMetrics Trainer::count_update(const BatchLoss& sum, double norm, double seconds) {
+  std::int64_t strings = 0;
   for (auto left = batches_of_update(); left > 0; --left) {
-    epoch_strings_ += static_cast<std::int64_t>(batch().size());
+    strings += static_cast<std::int64_t>(batch().size());
     order_->advance();
   }
+  epoch_strings_ += strings;
   ++updates_;
   epoch_sum_.loss += sum.loss;
   epoch_sum_.units += sum.units;
   epoch_sum_.correct += sum.correct;
   epoch_norms_ += norm;
-  last_loss_ = sum.loss / sum.units;
+  // Empty strings have a loss, that of their end symbol, but no symbols.
+  last_loss_ = sum.loss / (sum.units > 0 ? sum.units : static_cast<double>(strings));
   epoch_seconds_ += seconds;
   return {epochs_done() + 1, updates_, last_loss_, norm, learning_rate()};
 }
 
 BatchLoss Trainer::differentiate_all() {
   BatchLoss sum;
-  std::int64_t strings = 0, last = 0;
+  double all = 0, last = 0;
   for (std::int64_t k = 0; k < batches_of_update(); ++k) {
     // Rescales the accumulated gradients, which are a mean over `last` strings, to the size of this
     // batch.
-    const auto size = static_cast<std::int64_t>(batch(k).size());
-    if (k > 0)
-      scale_gradients(model_->parameters(), static_cast<double>(last) / static_cast<double>(size));
+    const double size = mass(batch(k));
+    if (k > 0) scale_gradients(model_->parameters(), last / size);
     const BatchLoss one = differentiate(batch(k), k);
     sum.loss += one.loss;
     sum.units += one.units;
     sum.correct += one.correct;
-    strings += size;
+    all += size;
     last = size;
   }
-  if (strings != last)
-    scale_gradients(model_->parameters(), static_cast<double>(last) / static_cast<double>(strings));
+  if (const double factor = last / all * weight(all); factor != 1)
+    scale_gradients(model_->parameters(), factor);
   return sum;
+}
+
+double Trainer::mass(const std::vector<std::int64_t>& batch) const {
+  const auto size = problem_->size(batch);
+  return average_ == Average::symbols && problem_->loss_per_symbol() ? size.symbols : size.strings;
+}
+
+double Trainer::weight(double mass) const {
+  if (average_ == Average::batches) return 1;
+  if (total_.first != phase_) {
+    total_ = {phase_, 0};
+    for (const auto& all : running().batches) {
+      const auto size = problem_->size(all);
+      total_.second += average_ == Average::symbols ? size.symbols : size.strings;
+    }
+  }
+  return mass * static_cast<double>(updates_per_epoch()) / total_.second;
 }
 
 BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch, std::int64_t number) {
@@ -262,7 +289,9 @@ std::optional<UpdateMetrics> Trainer::step() {
 std::optional<LikelihoodBatch> Trainer::shared_batch() const {
   const bool plain = accumulate_ == 1 && !noise_ && !clip_value_ && model_->frozen().empty();
   if (!plain || !finished().empty() || closed_ || order_->at_end()) return std::nullopt;
-  return problem_->likelihood_batch(batch());
+  auto shared = problem_->likelihood_batch(batch());
+  if (shared) shared->weight = weight(mass(batch()));
+  return shared;
 }
 
 void Trainer::start_clock() {

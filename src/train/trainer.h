@@ -3,6 +3,12 @@
 // batch of equal-length strings of the current phase once, in an order shuffled by a seeded
 // generator, then evaluates the validation set and applies the schedule.
 //
+// Batches differ in size. The option `average` says of what the mean gradient of an epoch is the
+// gradient: of the mean loss over all strings of the phase, or over all their symbols, or of the
+// mean over the updates of the mean loss of each. The loss of an update that has s of the S strings
+// of a phase with U updates is therefore multiplied by s U / S (symbols: divided by the mean number
+// of symbols of an update), which is 1 if all updates have equally many strings.
+//
 // Training can be stopped at any update, by should_stop, by an exception or by a kill. Continuing
 // with the same object or with resume_trainer() gives the numbers of an uninterrupted run, bit for
 // bit, whatever the number of threads (wall-clock times aside).
@@ -23,9 +29,9 @@
 
 namespace pushdown {
 
-// Returns the options batch, those of the problem, epochs, accumulate, optimizer, clip_norm,
-// clip_value, annealing, noise, schedule_options(), seed, run_folder, overwrite, checkpoint_every,
-// checkpoint_seconds, log_every, max_seconds.
+// Returns the options batch, average, those of the problem, epochs, accumulate, optimizer,
+// clip_norm, clip_value, annealing, noise, schedule_options(), seed, run_folder, overwrite,
+// checkpoint_every, checkpoint_seconds, log_every, max_seconds.
 std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem);
 
 struct TrainerCallbacks {
@@ -145,6 +151,10 @@ class Trainer {
 
   BatchOrder order_of(std::int64_t phase) const;
   std::int64_t updates_of_all_phases() const;  // at most
+  // Returns the share of a batch in the mean loss of an update: its strings, or its symbols.
+  double mass(const std::vector<std::int64_t>& batch) const;
+  // Returns the factor of the mean loss of an update with this mass in the current phase.
+  double weight(double mass) const;
   const TrainingPhase& running() const { return phases_[static_cast<std::size_t>(phase_)]; }
   bool last_phase() const { return phase_ + 1 == static_cast<std::int64_t>(phases_.size()); }
   // Computes the gradient of the next update: of all its batches, or of batch `number`, from 0.
@@ -161,7 +171,11 @@ class Trainer {
   std::optional<Clock::time_point> began_;
   double clip_norm_, checkpoint_seconds_;
   std::optional<double> clip_value_;
+  enum class Average { strings, symbols, batches };
+  Average average_ = Average::strings;
   std::vector<TrainingPhase> phases_;
+  // A phase, and its number of strings or symbols.
+  mutable std::pair<std::int64_t, double> total_{-1, 0};
   std::int64_t phase_ = 0, phase_epochs_ = 0;  // current, and epochs completed in it
   bool converged_ = false;                     // in the last phase
   std::optional<BatchOrder> order_;

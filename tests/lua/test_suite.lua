@@ -209,7 +209,7 @@ test('the end of a target of known length is not predicted', function()
     assert(status == 0, output)
     -- The updates are those of the paper.
     local config = json.decode(files.read(place .. '/config.json'))
-    test.equal(tostring(config.data.train.one_length) .. ' ' .. config.trainer.loss_per, 'true symbol')
+    test.equal(tostring(config.data.train.one_length) .. ' ' .. config.trainer.average, 'true batches')
     local best, trained = pd.model.load(place), pd.model.load(place, { which = 'last' })
     local bias = trained:parameters()['output.bias']:to_table()
     assert(table.concat(bias, ' ') ~= table.concat(best:parameters()['output.bias']:to_table(), ' '))

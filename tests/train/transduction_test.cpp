@@ -95,20 +95,20 @@ TEST(Transduction, LossFallsAndAccuraciesAreMeasuredWhenTheyAreDue) {
 
 // Gradient descent with the rate 1: the step is the gradient. The targets and ends of an update
 // have a known number of symbols.
-TEST(Transduction, LossPerSymbolIsTheMeanOverTargetSymbolsAndEnds) {
-  const auto step = [](const char* loss_per) {
+TEST(Transduction, ABatchOfItsOwnIsTheMeanOverTargetSymbolsAndEnds) {
+  const auto step = [](const char* average) {
     const auto pairs = reversal_pairs(3, 4, 4);
     const auto model = small_transducer(*pairs);
     const auto before = weights(*model);
     Json options = kOptions;
     options.update({{"optimizer", {{"kind", "sgd"}, {"learning_rate", 1}}},
                     {"clip_norm", 0},
-                    {"loss_per", loss_per}});
+                    {"average", average}});
     Trainer(transduction(model, pairs, nullptr), options).step();
     return std::pair(before, weights(*model));
   };
-  const auto [start, by_pair] = step("pair");
-  const auto [same_start, by_symbol] = step("symbol");
+  const auto [start, by_pair] = step("strings");
+  const auto [same_start, by_symbol] = step("batches");
   ASSERT_TRUE(same(start, same_start));
   double greatest = 0;
   for (std::size_t i = 0; i < start.size(); ++i) {

@@ -71,7 +71,8 @@ local function trainer_of(options, run, pairs)
     model = M.model(options, pairs), train = M.pairs(options, options.lengths, options.one_length),
     batch = options.batch, epochs = epochs, epoch_batches = options.steps_of_an_epoch, accuracy_every = 0,
     stop_perplexity = options.stop_perplexity,
-    stop_patience = 0, decay_patience = 0, clip_norm = options.clip, loss_per = options.loss_per, seed = options.seed,
+    stop_patience = 0, decay_patience = 0, clip_norm = options.clip, seed = options.seed,
+    average = options.loss_per == 'symbol' and 'batches' or 'strings',
     optimizer = { kind = 'adam', learning_rate = options.learning_rate }, run_folder = run.folder, overwrite = true,
   }
 end

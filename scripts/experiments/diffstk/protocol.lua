@@ -184,7 +184,7 @@ local function trainer_of(options, run, grammar, sets)
   return pd.train.trainer {
     model = M.model(options, grammar), train = sets.train, valid = sets.valid, objective = objective,
     learning = { kind = 'tbptt', window = options.window }, curriculum = curriculum_of(options, sets.train),
-    batch = options.batch, epochs = options.epochs, seed = options.seed,
+    batch = options.batch, average = 'batches', epochs = options.epochs, seed = options.seed,
     optimizer = { kind = 'adam', learning_rate = options.learning_rate }, clip_norm = 0, clip_value = options.clip,
     decay_patience = options.patience, decay_factor = 0.5, stop_patience = 0, stop_accuracy = 0,
     run_folder = run.folder, overwrite = true,

@@ -152,7 +152,8 @@ local function trainer_of(options, run, sets)
     or { kind = 'recognition_and_language_model', weight = options.loss_weight }
   return pd.train.trainer {
     model = M.model(options, sets.train:alphabet()), train = sets.train, valid = sets[options.validation],
-    batch_symbols = options.batch_symbols, batch = evaluated, epochs = options.epochs, objective = objective,
+    batch_symbols = options.batch_symbols, batch = evaluated, average = 'batches', epochs = options.epochs,
+    objective = objective,
     best_by = 'label_cross_entropy', stop_accuracy = 0,
     stop_patience = options.patience,
     decay_patience = options.decay_patience, decay_factor = 0.5, clip_norm = options.clip, seed = options.seed,

@@ -199,8 +199,8 @@ local function trainer_of(options, run, grammar)
     curriculum.epochs = { options.stage_epochs[2] }
   end
   local settings = {
-    model = model, train = train, valid = valid, batch = options.batch, epochs = options.epochs,
-    seed = options.seed, curriculum = curriculum, learning = learning_of(options),
+    model = model, train = train, valid = valid, batch = options.batch, average = 'batches',
+    epochs = options.epochs, seed = options.seed, curriculum = curriculum, learning = learning_of(options),
     optimizer = { kind = 'sgd', learning_rate = options.learning_rate }, clip_norm = 0, clip_value = 13,
     decay_patience = 0, stop_patience = 0,
     annealing = { kind = 'stochastic', last_stage = 1, afterwards = options.second_rate },

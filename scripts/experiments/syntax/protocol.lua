@@ -121,9 +121,9 @@ local function trainer_of(options, run, made)
     return trainer
   end
   local given = made()
-  for key, value in pairs { batch = options.batch, epochs = options.epochs, seed = options.seed, clip_norm = 0,
-    optimizer = { kind = 'adam', learning_rate = options.learning_rate }, decay_patience = 0, run_folder = run.folder,
-    overwrite = true } do
+  for key, value in pairs { batch = options.batch, average = 'batches', epochs = options.epochs, seed = options.seed,
+    clip_norm = 0, optimizer = { kind = 'adam', learning_rate = options.learning_rate }, decay_patience = 0,
+    run_folder = run.folder, overwrite = true } do
     given[key] = value
   end
   return pd.train.trainer(given)

@@ -72,6 +72,10 @@ class LanguageModelling : public LanguageProblem {
   }
 
   std::int64_t training_strings() const override { return train_->size(); }
+  BatchSize size(const std::vector<std::int64_t>& batch) const override {
+    return {static_cast<double>(batch.size()), units(batch)};
+  }
+
 
   std::vector<TrainingPhase> phases(std::int64_t batch) const override {
     // Without an end symbol, empty strings contribute nothing to training.
@@ -130,8 +134,7 @@ class LanguageModelling : public LanguageProblem {
     double symbols = 0;
     for (const auto index : batch)
       symbols += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
-    // Empty strings predict only their end symbol.
-    return symbols > 0 ? symbols : static_cast<double>(batch.size());
+    return symbols;
   }
 
   DatasetPtr train_, valid_;

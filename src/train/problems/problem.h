@@ -28,14 +28,20 @@ struct TrainingPhase {
 
 // Strings whose mean of -log p under a language model is the loss of a batch.
 struct LikelihoodBatch {
-  Tensor words;      // B x n
-  double units = 0;  // see BatchLoss
+  Tensor words;       // B x n
+  double units = 0;   // see BatchLoss
+  double weight = 1;  // of this mean in the epoch, see Trainer
 };
 
 struct BatchLoss {
   double loss = 0;           // sum over the batch's strings
-  double units = 0;          // divisor for reports: number of symbols, or of strings
+  double units = 0;          // divisor for reports: number of symbols, or of strings; may be 0
   std::int64_t correct = 0;  // correctly classified strings, for recognizers
+};
+
+// What a batch counts in a mean over all strings, or over all symbols, of an epoch.
+struct BatchSize {
+  double strings = 0, symbols = 0;
 };
 
 class Problem {
@@ -64,6 +70,9 @@ class Problem {
   // Returns the stages with data of their own before the last one, which train_text() and the
   // functions beside it describe (train/problems/stages.h).
   virtual std::vector<std::shared_ptr<Problem>> earlier_stages() const { return {}; }
+  virtual BatchSize size(const std::vector<std::int64_t>& batch) const = 0;
+  // Returns whether the loss of a string is a mean over its symbols, and not a sum.
+  virtual bool loss_per_symbol() const { return false; }
   // Returns whether an epoch takes its batches in order, each continuing from the end of the
   // previous one; otherwise the order is shuffled anew for every epoch.
   virtual bool in_order() const { return false; }

@@ -112,6 +112,14 @@ class RecognitionProblem : public Problem {
     return phases;
   }
 
+  BatchSize size(const std::vector<std::int64_t>& batch) const override {
+    const auto strings = static_cast<double>(batch.size());
+    const auto length = train_->words()[static_cast<std::size_t>(batch.front())].size();
+    const auto read = length + (model_->end_symbol() ? 1 : 0);
+    return {strings, strings * static_cast<double>(std::max<std::size_t>(read, 1))};
+  }
+  bool loss_per_symbol() const override { return objective_->averaged(); }
+
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     StringBatch strings;
     strings.words = word_tensor(train_->words(), batch);

@@ -63,9 +63,14 @@ class SentenceModelling : public LanguageProblem {
     return {TrainingPhase{batches_of(*train_, batch)}};
   }
 
+  BatchSize size(const std::vector<std::int64_t>& batch) const override {
+    const auto strings = static_cast<double>(batch.size());
+    return {strings, strings * static_cast<double>(train_->length(batch.front()) + 1)};
+  }
+
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     BatchLoss sum;
-    sum.units = static_cast<double>(std::ssize(batch) * (train_->length(batch.front()) + 1));
+    sum.units = size(batch).symbols;
     sum.loss = differentiate_strings(words_of(*train_, batch), chunk_, random);
     return sum;
   }

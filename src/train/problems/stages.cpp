@@ -60,6 +60,11 @@ class StagedProblem : public Problem {
     return {stages_.begin(), stages_.end() - 1};
   }
 
+  BatchSize size(const std::vector<std::int64_t>& batch) const override {
+    return now().size(batch);
+  }
+  bool loss_per_symbol() const override { return now().loss_per_symbol(); }
+
   bool in_order() const override { return now().in_order(); }
   std::vector<Tensor> carried(std::int64_t position) const override {
     return now().carried(position);

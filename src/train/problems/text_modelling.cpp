@@ -53,6 +53,11 @@ class TextModelling : public LanguageProblem {
     return {std::move(phase)};
   }
   bool in_order() const override { return true; }
+  // The strings are the streams. Every update reads all of them.
+  BatchSize size(const std::vector<std::int64_t>& batch) const override {
+    return {static_cast<double>(reader_->pieces().streams()),
+            static_cast<double>(reader_->pieces().word_count(batch.front()))};
+  }
 
   std::vector<Tensor> carried(std::int64_t position) const override {
     if (position == 0 || position >= reader_->pieces().count()) return {};
@@ -73,7 +78,7 @@ class TextModelling : public LanguageProblem {
     auto [losses, next] = reader_->losses(piece, before_, &random);
     BatchLoss sum;
     sum.loss = losses.detach().sum(at::kDouble).item<double>();
-    sum.units = static_cast<double>(reader_->pieces().word_count(piece));
+    sum.units = size(batch).symbols;
     after_ = std::move(next);
     run_backward(losses.sum() / static_cast<double>(reader_->pieces().streams()));
     return sum;

@@ -26,8 +26,8 @@ class TransductionProblem : public Problem {
   SequenceModelPtr model() const override { return model_; }
   const std::vector<OptionSpec>& options() const override { return transduction_options(); }
   const std::vector<const char*>& fixed_options() const override {
-    static const std::vector<const char*> names{"epoch_batches", "accuracy_every", "accuracy_pairs",
-                                                "loss_per"};
+    static const std::vector<const char*> names{"epoch_batches", "accuracy_every",
+                                                "accuracy_pairs"};
     return names;
   }
   void configure(Json& options) override {
@@ -36,8 +36,9 @@ class TransductionProblem : public Problem {
     accuracy_every_ = options["accuracy_every"];
     accuracy_pairs_ = options["accuracy_pairs"];
     stop_perplexity_ = options["stop_perplexity"];
-    loss_per_symbol_ = options["loss_per"] == "symbol";
     seed_ = options["seed"];
+    mean_of_symbols_ = options["average"] == "batches";
+    if (options["average"] == "symbols") pair_symbols_ = mean_symbols();
   }
 
   std::int64_t training_strings() const override { return epoch_batches_ * batch_; }
@@ -50,6 +51,11 @@ class TransductionProblem : public Problem {
     return {std::move(phase)};
   }
   bool in_order() const override { return true; }
+  // The pairs of an update are not known before it.
+  BatchSize size(const std::vector<std::int64_t>& batch) const override {
+    const auto pairs = static_cast<double>(batch.size());
+    return {pairs, pairs * pair_symbols_};
+  }
 
   BatchLoss differentiate(const std::vector<std::int64_t>&, Random& random) override {
     const JointBatch batch = joint(train_->draw(batch_, random));
@@ -57,7 +63,7 @@ class TransductionProblem : public Problem {
     BatchLoss sum;
     sum.loss = losses.detach().sum(at::kDouble).item<double>();
     sum.units = static_cast<double>(losses.numel());
-    run_backward(losses.sum() / (loss_per_symbol_ ? sum.units : static_cast<double>(batch_)));
+    run_backward(losses.sum() / (mean_of_symbols_ ? sum.units : static_cast<double>(batch_)));
     return sum;
   }
 
@@ -98,6 +104,18 @@ class TransductionProblem : public Problem {
   Json describe_valid() const override { return test_->describe(); }
 
  private:
+  // Returns the mean number of target symbols and ends of a pair. The mean of a fixed sample is
+  // enough: it changes the length of all gradients, but not their direction.
+  double mean_symbols() const {
+    constexpr std::int64_t kSample = 1000;
+    Random random(seed_, "lengths of pairs");
+    double symbols = 0;
+    // One by one, because the pairs of one draw may have one length.
+    for (std::int64_t i = 0; i < kSample; ++i)
+      symbols += static_cast<double>(train_->draw(1, random).front().target.size() + 1);
+    return symbols / static_cast<double>(kSample);
+  }
+
   JointBatch joint(const std::vector<Pair>& pairs) const {
     std::vector<Word> sources, targets;
     for (const auto& [source, target] : pairs) {
@@ -111,7 +129,8 @@ class TransductionProblem : public Problem {
   PairSourcePtr train_, test_;
   std::int64_t batch_ = 0, epoch_batches_ = 0, accuracy_every_ = 0, accuracy_pairs_ = 0;
   double stop_perplexity_ = 0;
-  bool loss_per_symbol_ = false;
+  bool mean_of_symbols_ = false;
+  double pair_symbols_ = 1;
   std::uint64_t seed_ = 0;
 };
 
@@ -124,11 +143,7 @@ const std::vector<OptionSpec>& transduction_options() {
                      "number of epochs between measurements of accuracy on new pairs; 0: never", 0),
       integer_option("accuracy_pairs", 1000, "number of pairs for each measurement of accuracy", 1),
       number_option("stop_perplexity", 0.0,
-                    "training perplexity of an epoch below which training ends; 0: never", 0),
-      text_option("loss_per", "pair",
-                  "mean of -log p(target and end) over the pairs of an update, or over all their "
-                  "target symbols and ends",
-                  {"pair", "symbol"})};
+                    "training perplexity of an epoch below which training ends; 0: never", 0)};
   return specs;
 }
 

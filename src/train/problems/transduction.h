@@ -1,6 +1,7 @@
 // Training a transducer on an endless supply of pairs (Grefenstette et al. 2015). Every update
-// draws `batch` new pairs; its loss is the mean of -log p(target and end | source) over them or,
-// with loss_per = 'symbol', the sum divided by the number of their target symbols and ends.
+// draws `batch` new pairs; its loss is the mean of -log p(target and end | source) over them. With
+// average = 'symbols' the sum is divided by the mean number of target symbols and ends of an
+// update, with 'batches' by the number of this update.
 // `epoch_batches` updates count as an epoch, which is evaluated by the cross-entropy per target
 // symbol during its training: the paper's average training perplexity. Every `accuracy_every`
 // epochs, `accuracy_pairs` new pairs are drawn from the training source and from a second source,
@@ -20,7 +21,7 @@ namespace pushdown {
 // model's.
 ProblemPtr transduction(TransducerPtr model, PairSourcePtr train, PairSourcePtr test);
 
-// Returns the options epoch_batches, accuracy_every, accuracy_pairs, stop_perplexity, loss_per.
+// Returns the options epoch_batches, accuracy_every, accuracy_pairs, stop_perplexity.
 const std::vector<OptionSpec>& transduction_options();
 
 }  // namespace pushdown

@@ -35,7 +35,8 @@ const std::vector<std::string>& changeable() {
 
 // Options that affected the past; a checkpoint only fits a trainer that has the same values.
 std::vector<const char*> fixed_names(const Problem& problem) {
-  std::vector<const char*> names{"batch", "accumulate", "optimizer", "seed", "annealing", "noise"};
+  std::vector<const char*> names{"batch", "average",   "accumulate", "optimizer",
+                                 "seed",  "annealing", "noise"};
   names.insert(names.end(), problem.fixed_options().begin(), problem.fixed_options().end());
   return names;
 }
@@ -233,6 +234,10 @@ std::unique_ptr<Trainer> resumed(const Path& folder, const StoredRun& run, const
   std::unique_ptr<Trainer> trainer;
   try {
     Json options = run.config.at("trainer");
+    // Before this option, every batch had the same weight, and only transducers had a choice.
+    if (!options.contains("average"))
+      options["average"] = options.value("loss_per", "") == "pair" ? "strings" : "batches";
+    options.erase("loss_per");
     options["run_folder"] = nullptr;  // the folder may have been moved
     options["overwrite"] = false;
     for (const auto& [key, value] : given.items())

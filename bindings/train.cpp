@@ -13,6 +13,7 @@
 #include "bindings/session/progress.h"
 #include "bindings/train_evaluation.h"
 #include "bindings/train_trainer.h"
+#include "train/evaluation/evaluation.h"
 
 namespace pushdown {
 
@@ -79,6 +80,12 @@ void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, d
     lines.push_back(fmt::format("{}training ends: {}; best was epoch {}", name, trainer.finished(),
                                 metrics.best_epoch));
   tell_progress(level, lines);
+  if (!training.bound_warned && metrics.cross_entropy_difference && metrics.difference_error) {
+    const auto warning = bound_warning(*metrics.cross_entropy_difference, *metrics.difference_error,
+                                       metrics.bound_includes_end);
+    if (!warning.empty()) log_message("warn", name + warning);
+    training.bound_warned = !warning.empty();
+  }
   draw_when_due(L, training);
   if (training.mirrored) mirror_training(L, *trainer.run_folder(), "epoch");
   if (!trainer.finished().empty() && trainer.run_folder() != nullptr)

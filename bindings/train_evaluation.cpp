@@ -5,7 +5,9 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/grammar.h"
+#include "bindings/session/log.h"
 #include "bindings/task_numbers.h"
+#include "train/evaluation/evaluation.h"
 
 namespace pushdown {
 namespace {
@@ -46,6 +48,12 @@ Json evaluate_model(lua_State* L, const SequenceModelPtr& model, const AnyData& 
                     const EvaluateOptions& given) {
   Json result = finished(L, measure("train.evaluate", {model, data_of(data), given.grammar,
                                                        given.rest, interrupt_check(L)}));
+  if (result.contains("difference_error")) {
+    const auto warning =
+        bound_warning(result["cross_entropy_difference"], result["difference_error"],
+                      result.contains("bound_includes_end"));
+    if (!warning.empty()) log_message("warn", warning);
+  }
   // Lua counts strings from 1.
   if (result.contains("wrong"))
     for (Json& place : result["wrong"])
@@ -96,8 +104,10 @@ void bind_evaluation(Module& module) {
   }>("evaluate",
      "evaluate(model, data, {options}) -> table  Measures a model, overall and in `bins` by "
      "length. For a LanguageModel, returns cross-entropy in nats per symbol, perplexity of a "
-     "RunningText or of Sentences, and, if they are known, lower_bound and "
-     "cross_entropy_difference. For a Recognizer, returns accuracy, error (percent), missed, "
+     "RunningText or of Sentences, and, if the source is known, lower_bound, "
+     "cross_entropy_difference and its standard error difference_error. `bound_includes_end` is "
+     "true if the bound counts ends that the model does not predict. For a Recognizer, returns "
+     "accuracy, error (percent), missed, "
      "false_positives, the positions of the misclassified strings as `wrong`, and the tables "
      "`decisions` and `next_symbol_accuracies`. For a Transducer, returns coarse and fine "
      "accuracy, perplexity and the `wrong` pairs.");

@@ -15,6 +15,7 @@ struct Training {
   std::unique_ptr<Trainer> trainer;
   bool progress = true;
   bool mirrored = false;       // see mirror_training
+  bool bound_warned = false;   // of a cross-entropy below the lower bound
   double drawing_seconds = 0;  // time of the last drawing of the curves
   std::chrono::steady_clock::time_point drawn;
 };

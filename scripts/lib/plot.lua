@@ -128,9 +128,10 @@ end
 -- cross-entropy difference if the lower bound is known, otherwise training and validation
 -- cross-entropy.
 function M.learning_curves(histories, title)
-  local series, bounded = {}, true
+  local series, bounded, with_ends = {}, true, false
   for _, one in ipairs(histories) do
     bounded = bounded and column(one.history, 'cross_entropy_difference') ~= nil
+    with_ends = with_ends or (one.history[1] or {}).bound_includes_end == true
   end
   for _, one in ipairs(histories) do
     local keys = bounded and { 'cross_entropy_difference' }
@@ -146,7 +147,7 @@ function M.learning_curves(histories, title)
   end
   return { title = title, x_label = 'epoch', series = series,
     y_label = bounded and 'cross-entropy difference (nats per symbol)' or 'cross-entropy (nats per symbol)',
-    reference = bounded and { value = 0, name = 'lower bound' } or nil }
+    reference = bounded and { value = 0, name = with_ends and 'lower bound with ends' or 'lower bound' } or nil }
 end
 
 -- plot.curves{path=, history=, title=, name=} -> draws the learning curves of one training (the trainer

@@ -1,7 +1,7 @@
 -- Loads parameters of published programs under our names, using tables of names.
 --
 --   local m = pd.model.language_model{ alphabet = { 'a', 'b', 'c' }, controller = { kind = 'lstm', hidden = 20 },
---     stack = { kind = 'superposition', size = 3 } }
+--     stack = { kind = 'superposition', size = 3 }, end_symbol = false }
 --   pd.published.load(m, 'checkpoint.safetensors', 'nondeterministic-stack-rnn')
 --
 -- A name in `names` is a Lua pattern for a tensor's whole name in the program, followed by our name for it, in which %1

@@ -14,6 +14,7 @@ LanguageModel model_of(Json options, const Kinds& kinds, std::uint64_t seed = 7,
                        const char* dtype = "float64") {
   options["dtype"] = dtype;
   options["seed"] = seed;
+  options["end_symbol"] = false;
   return LanguageModel(contract_alphabet(), options, kinds);
 }
 

@@ -11,8 +11,8 @@ namespace {
 constexpr auto kLanguageModelPlace = "model.language_model";
 
 const std::vector<OptionSpec>& language_model_own_options() {
-  static const std::vector<OptionSpec> specs{
-      boolean_option("end_symbol", false, "predict an end symbol after every string")};
+  static const std::vector<OptionSpec> specs{boolean_option(
+      "end_symbol", true, "predict an end symbol after every string; false for running texts")};
   return specs;
 }
 

@@ -1,8 +1,9 @@
 // A language model over an alphabet. A network reads symbols, and an affine layer with a softmax
 // predicts the next one from its hidden vector,
 //   p(w_{t+1} | w_1 .. w_t) = softmax(W h_t + b).
-// With end_symbol there is an additional output that ends every string; without it, the last symbol
-// is never read. `architecture` names the network (network.h).
+// With end_symbol there is an additional output that ends every string, and the model is a
+// distribution over all strings. Without it, the last symbol is never read, and the model predicts
+// each symbol given that the string goes on. `architecture` names the network (network.h).
 #pragma once
 #include <functional>
 

@@ -52,6 +52,7 @@ std::unique_ptr<LanguageModel> make_model(const Size& size, int seed, const std:
                               {"stack", stack},
                               {"device", device},
                               {"kernels", kernels},
+                              {"end_symbol", false},
                               {"seed", seed}});
 }
 

@@ -70,7 +70,8 @@ LanguageModelPtr make_model(const Model& model) {
   for (std::int64_t k = 0; k < model.work.vocabulary; ++k) symbols.push_back(std::to_string(k));
   return std::make_shared<LanguageModel>(
       Alphabet(symbols), Json{{"controller", {{"kind", "lstm"}, {"hidden", model.work.hidden}}},
-                              {"stack", model.stack}});
+                              {"stack", model.stack},
+                              {"end_symbol", false}});
 }
 
 Tensor random_words(std::int64_t batch, std::int64_t length, std::int64_t vocabulary) {
@@ -133,8 +134,9 @@ Timing bench_epoch() {
   const auto strings = Sampler(grammar, 40, 80).sample_batches(10000, 10, 1);
   const auto data = std::make_shared<Dataset>(grammar.alphabet(), strings);
   const auto network = std::make_shared<LanguageModel>(
-      grammar.alphabet(),
-      Json{{"controller", {{"kind", "lstm"}, {"hidden", 20}}}, {"stack", model.stack}});
+      grammar.alphabet(), Json{{"controller", {{"kind", "lstm"}, {"hidden", 20}}},
+                               {"stack", model.stack},
+                               {"end_symbol", false}});
   Trainer trainer(network, data, nullptr, Json{{"batch", 10}});
   const Timing time = measure(2, [&] { trainer.run_epoch(); });
   std::printf(

@@ -46,7 +46,7 @@ M.kinds = {
   running_text = function(folder)
     local text = pd.task.running_text { alphabet = { 'x', 'y', 'z' }, words = ('x y z y z z '):rep(250) }
     return with({ train = text, valid = text, batch = 4, chunk = 6, model = pd.model.language_model {
-      alphabet = text:alphabet(), seed = 1, controller = { kind = 'lstm', hidden = 8 },
+      alphabet = text:alphabet(), seed = 1, end_symbol = false, controller = { kind = 'lstm', hidden = 8 },
       stack = { kind = 'superposition', size = 3 } } }, folder, 4)
   end,
   transformer = function(folder)

@@ -136,6 +136,7 @@ end)
 local function model(options)
   options.alphabet, options.dtype, options.seed = { 'a', 'b', 'c' }, options.dtype or 'float64', 1
   options.controller = options.controller or { kind = 'lstm', hidden = 4 }
+  options.end_symbol = options.end_symbol == true
   return pd.model.language_model(options)
 end
 
@@ -442,7 +443,7 @@ test('the NS-RNN of the published program, to 1e-12', function()
   local path = folder .. '/ns.safetensors'
   pd.tensor.save(path, tensors)
   local m = pd.model.language_model { alphabet = { '0', '1', '#' }, controller = { kind = 'lstm', hidden = 5 },
-    stack = { kind = 'nondeterministic', states = 2, symbols = 2 }, dtype = 'float64' }
+    stack = { kind = 'nondeterministic', states = 2, symbols = 2 }, dtype = 'float64', end_symbol = false }
   local report = pd.published.load(m, path, 'nondeterministic-stack-rnn')
   test.equal(#report.matched, 8)
   for b, ids in ipairs(golden.ids) do

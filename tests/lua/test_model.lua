@@ -7,6 +7,7 @@ local function model(options)
   options.alphabet = options.alphabet or { '0', '1', '#' }
   options.dtype = options.dtype or 'float64'
   options.seed = options.seed or 1
+  options.end_symbol = options.end_symbol == true
   return pd.model.language_model(options)
 end
 
@@ -40,8 +41,8 @@ test('probabilities are those of the logits', function()
   test.equal(m:log_probability(''), 0)
 end)
 
-test('the end symbol has a row and a column of its own', function()
-  local logits = model{ end_symbol = true }:logits('0 1')
+test('the end symbol has a row and a column of its own, by default', function()
+  local logits = pd.model.language_model{ alphabet = { '0', '1', '#' }, seed = 1 }:logits('0 1')
   test.equal(table.concat(logits:size(), ' '), '3 4')
 end)
 

@@ -35,7 +35,7 @@ local corpus = pd.task.corpus(folder)
 
 local function model(options)
   local all = { alphabet = corpus.train:alphabet(), controller = { kind = 'lstm', hidden = 5 }, embedding = 4,
-    stack = { kind = 'superposition', size = 2 }, seed = 3 }
+    stack = { kind = 'superposition', size = 2 }, end_symbol = false, seed = 3 }
   for key, value in pairs(options or {}) do all[key] = value end
   return pd.model.language_model(all)
 end
@@ -125,8 +125,9 @@ end)
 test("a text of one's own needs no unknown word and no line end", function()
   local own = pd.task.running_text { alphabet = { 'x', 'y' }, words = ('x y y '):rep(20) }
   test.equal(own:count('y'), 40)
-  local t = pd.train.trainer { model = pd.model.language_model { alphabet = own:alphabet(), seed = 1 }, train = own,
-    batch = 3, chunk = 4, epochs = 2, seed = 1, progress = false, run_folder = top .. '/own' }
+  local t = pd.train.trainer { train = own, batch = 3, chunk = 4, epochs = 2, seed = 1, progress = false,
+    model = pd.model.language_model { alphabet = own:alphabet(), end_symbol = false, seed = 1 },
+    run_folder = top .. '/own' }
   t:step()
   t:save(top .. '/own')
   t = pd.train.resume(top .. '/own')

@@ -17,6 +17,7 @@ TEST(ModelGolden, LogitsLossAndGradients) {
       Json{{"controller", {{"kind", "lstm"}, {"hidden", golden["hidden"]}}},
            {"stack",
             {{"kind", "nondeterministic"}, {"states", golden["Q"]}, {"symbols", golden["S"]}}},
+           {"end_symbol", false},
            {"dtype", "float64"}});
   const std::vector<std::pair<std::string, std::string>> names{
       {"controller.weight_ih_l0", "rnn.controller.rnn.weight_ih_l0"},

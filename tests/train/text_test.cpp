@@ -43,7 +43,7 @@ const Json kSuperposition{
     {"stack", {{"kind", "superposition"}, {"size", 2}, {"no_op", false}, {"depth", 4}}}};
 
 LanguageModelPtr word_model(Json options, const std::string& dtype = "float64") {
-  options.update(Json{{"embedding", 3}, {"dtype", dtype}, {"seed", 5}});
+  options.update(Json{{"embedding", 3}, {"end_symbol", false}, {"dtype", dtype}, {"seed", 5}});
   return std::make_shared<LanguageModel>(vocabulary(), options);
 }
 
@@ -125,8 +125,10 @@ TEST(TextReader, AnUntrainedModelsPerplexityIsAboutTheVocabulary) {
   Word words;
   for (int i = 0; i < 500; ++i) words.push_back(static_cast<int>(random.below(400)));
   const auto all = std::make_shared<RunningText>(Alphabet(symbols), words);
-  const LanguageModel model(
-      Alphabet(symbols), Json{{"controller", {{"kind", "lstm"}}}, {"embedding", 10}, {"seed", 1}});
+  const LanguageModel model(Alphabet(symbols), Json{{"controller", {{"kind", "lstm"}}},
+                                                    {"embedding", 10},
+                                                    {"end_symbol", false},
+                                                    {"seed", 1}});
   EXPECT_NEAR(evaluate(model, all, {})->perplexity, 400, 20);
 }
 
@@ -181,7 +183,8 @@ TEST(TextReader, InvalidInputIsRefused) {
   EXPECT_EQ(message([&] { text_modelling(model, nullptr, nullptr); }),
             "[train.trainer] there is no text");
   const auto attention = std::make_shared<LanguageModel>(
-      vocabulary(), Json{{"architecture", "transformer"}, {"hidden", 4}, {"heads", 1}});
+      vocabulary(),
+      Json{{"architecture", "transformer"}, {"hidden", 4}, {"heads", 1}, {"end_symbol", false}});
   EXPECT_NE(message([&] {
               text_modelling(attention, text(9, 1), nullptr);
             }).find("whose state can be stored in a checkpoint"),

@@ -31,6 +31,7 @@ TEST(Trainer, FollowsTheGoldenLossCurve) {
       Json{{"controller", {{"kind", "lstm"}, {"hidden", golden["hidden"]}}},
            {"stack",
             {{"kind", "nondeterministic"}, {"states", golden["Q"]}, {"symbols", golden["S"]}}},
+           {"end_symbol", false},
            {"dtype", "float64"}});
   const std::vector<std::string> names{"rnn.controller.rnn.weight_ih_l0",
                                        "rnn.controller.rnn.weight_hh_l0",

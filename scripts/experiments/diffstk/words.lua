@@ -70,7 +70,7 @@ local function model_of(options, corpus)
     given.carry_forward = options.carry_forward
   end
   controller.hidden, given.embedding = options.hidden, options.embedding
-  given.alphabet, given.seed = corpus.train:alphabet(), options.seed
+  given.alphabet, given.seed, given.end_symbol = corpus.train:alphabet(), options.seed, false
   return pd.model.language_model(given)
 end
 

@@ -34,3 +34,4 @@ run:table('results', {
     protocol.title(options.task), options.seed),
   columns = { 'figure', { 'value', format = '%.6g' } }, rows = rows })
 print('\nEntropies in nats per symbol; test figures by length: ' .. run:path 'test.csv')
+print('The lower bound includes the ends of the strings, which the models do not predict, as in the paper.')

@@ -141,12 +141,17 @@ end
 -- of the legend. One point has training and validation in one chart; several points have one chart for each metric.
 function M.of(points, options)
   local single, many = #points == 1, #points > many_points
-  local bound = constant(points, 'lower_bound')
+  local bound, bound_name = constant(points, 'lower_bound'), 'lower bound'
   local axes, seen = { options.x }, { runs = 0, curves = 0 }
   for _, axis in ipairs(many and {} or { 'epoch', 'update', 'seconds' }) do
     if axis ~= options.x then axes[#axes + 1] = axis end
   end
-  for _, point in ipairs(points) do seen.runs = seen.runs + #point.histories end
+  for _, point in ipairs(points) do
+    seen.runs = seen.runs + #point.histories
+    for _, history in ipairs(point.histories) do
+      if history.bound_includes_end then bound_name = 'lower bound with ends' end
+    end
+  end
   local by_title, primary, secondary = {}, {}, {}
   for _, metric in ipairs(options.metrics or (M.metrics(points))) do
     local aside = about_training[metric] and not options.metrics
@@ -162,8 +167,8 @@ function M.of(points, options)
       elseif chart.metric ~= metric then
         chart.title = histories.label(base):gsub('^validation ', '')
       end
-      if bound and base == 'cross_entropy' then chart.reference = { value = bound, name = 'lower bound' } end
-      if base == 'cross_entropy_difference' then chart.reference = { value = 0, name = 'lower bound' } end
+      if bound and base == 'cross_entropy' then chart.reference = { value = bound, name = bound_name } end
+      if base == 'cross_entropy_difference' then chart.reference = { value = 0, name = bound_name } end
       for _, axis in ipairs(axes) do add_series(chart, points, metric, axis, seen) end
     end
   end

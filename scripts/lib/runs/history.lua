@@ -66,7 +66,8 @@ end
 
 -- history.read(folder) -> {keys =, columns = {[metric] = {...}}, epoch =, update =, seconds =, batches =}: lists with a
 -- number for each epoch (NaN if not measured), or nil if nothing was trained. seconds: time of training and validation
--- since training began. batches: {update =, loss =, ...} if single updates were logged.
+-- since training began. batches: {update =, loss =, ...} if single updates were logged. bound_includes_end: whether the
+-- lower bound counts ends that the model does not predict.
 function M.read(folder)
   local by_epoch, epochs, batches = {}, {}, { update = {}, loss = {} }
   local there = M.each(folder, function(entry)
@@ -85,6 +86,7 @@ function M.read(folder)
   local known, rows, seconds = {}, {}, 0
   for i, epoch in ipairs(epochs) do
     rows[i] = by_epoch[epoch]
+    history.bound_includes_end = history.bound_includes_end or rows[i].bound_includes_end == true
     for key, value in pairs(rows[i]) do
       if not known[key] and not not_measured[key] and type(value) == 'number' then
         known[key] = true

@@ -13,6 +13,7 @@ namespace {
 class Sum {
  public:
   void add(std::size_t length, double model, double source, bool predicted) {
+    strings_.emplace_back(static_cast<double>(length), source - model);
     ++result_.strings;
     predicted_ += predicted;
     result_.symbols += static_cast<std::int64_t>(length);
@@ -30,6 +31,7 @@ class Sum {
     if (has_source && std::isfinite(source_) && result.symbols > 0) {
       result.lower_bound = -source_ / symbols;
       result.difference = result.cross_entropy - *result.lower_bound;
+      result.difference_error = error(*result.difference, symbols);
     }
     if (predicts)
       result.next_symbol_accuracy =
@@ -38,7 +40,25 @@ class Sum {
   }
 
  private:
+  std::optional<double> error(double difference, double symbols) const {
+    std::vector<double> residuals, of_groups;
+    double last = -1;
+    for (const auto& [length, more] : strings_) {
+      residuals.push_back(more - difference * length);
+      if (length != last) of_groups.push_back(0);
+      of_groups.back() += residuals.back();
+      last = length;
+    }
+    const auto& independent = of_groups.size() > 1 ? of_groups : residuals;
+    const auto count = static_cast<double>(independent.size());
+    if (count < 2) return std::nullopt;
+    double squares = 0;
+    for (const double residual : independent) squares += residual * residual;
+    return std::sqrt(squares * count / (count - 1)) / symbols;
+  }
+
   CrossEntropy result_;
+  std::vector<std::pair<double, double>> strings_;  // length, log p_source - log p_model
   double model_ = 0, source_ = 0;
   std::int64_t predicted_ = 0;
 };
@@ -51,6 +71,8 @@ Json to_json(const CrossEntropy& value) {
             {"cross_entropy", value.cross_entropy}};
   if (value.lower_bound) json["lower_bound"] = *value.lower_bound;
   if (value.difference) json["cross_entropy_difference"] = *value.difference;
+  if (value.difference_error) json["difference_error"] = *value.difference_error;
+  if (value.bound_includes_end) json["bound_includes_end"] = true;
   if (value.next_symbol_accuracy) json["next_symbol_accuracy"] = *value.next_symbol_accuracy;
   return json;
 }
@@ -100,7 +122,9 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   }
 
   const bool has_source = dataset.has_log_probabilities();
-  const auto* source = has_source ? &dataset.log_probabilities() : nullptr;
+  const bool with_end = bound_includes_end(model, dataset, options.bound_of_strings);
+  const auto* source =
+      has_source ? &dataset.log_probabilities(with_end || model.end_symbol()) : nullptr;
   Sum all;
   std::map<std::int64_t, Sum> bins;
   std::size_t shortest = words.front().size(), longest = 0;
@@ -120,7 +144,26 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   for (const auto& [bin, sum] : bins)
     evaluation.bins.push_back(sum.result(bin * options.bin_width, (bin + 1) * options.bin_width - 1,
                                          has_source, sets != nullptr));
+  if (evaluation.all.lower_bound) evaluation.all.bound_includes_end = with_end;
   return evaluation;
+}
+
+bool bound_includes_end(const LanguageModel& model, const Dataset& dataset, bool of_strings) {
+  return !model.end_symbol() && dataset.has_log_probabilities() &&
+         (of_strings || !dataset.has_log_probabilities(false));
+}
+
+std::string bound_warning(double difference, double error, bool includes_end) {
+  constexpr double kNoticeable = 0.005, kErrors = 3;
+  if (difference >= -kNoticeable || difference >= -kErrors * error) return "";
+  return fmt::format(
+      "the cross-entropy is {:.4f} below the lower bound (standard error {:.4f}): {}", -difference,
+      error,
+      includes_end
+          ? "the bound includes the ends of the strings, which a model with end_symbol = false "
+            "does not predict, so the two are not comparable"
+          : "the strings were probably not drawn from the distribution of the bound, or the model "
+            "was trained on them");
 }
 
 Json to_json(const Evaluation& evaluation) {

@@ -3,8 +3,15 @@
 //   cross_entropy            = - sum_w log p_model(w) / sum_w |w|
 //   lower_bound              = - sum_w log p_source(w) / sum_w |w|
 //   cross_entropy_difference = cross_entropy - lower_bound
-// If the model has an end symbol, it adds to the numerator and not to |w|. Sums are computed in
+// If the model has an end symbol, it adds to the numerator and not to |w|. Without one, p_source is
+// that of the symbols alone (grammar/sampler.h). If only the probabilities of whole strings are
+// known, the bound includes the ends, which the model does not predict. Sums are computed in
 // float64 in the order of the strings.
+//
+// The standard error of the difference is that of a ratio of sums, with the residuals
+//   d_w = log p_source(w) - log p_model(w) - cross_entropy_difference |w|.
+// Samplers draw groups of strings of one length, so the residuals of consecutive strings of one
+// length are added before they are squared, unless all strings have the same length.
 #pragma once
 #include <optional>
 
@@ -21,7 +28,8 @@ struct CrossEntropy {
   std::int64_t strings = 0, symbols = 0;
   double cross_entropy = 0;  // NaN if there are no symbols
   std::optional<double> lower_bound;
-  std::optional<double> difference;
+  std::optional<double> difference, difference_error;
+  bool bound_includes_end = false;  // although the model does not predict it
   // The fraction of strings whose whole set of next symbols is predicted at every position, if
   // these sets are known (EvaluationOptions::next_symbols).
   std::optional<double> next_symbol_accuracy;
@@ -34,6 +42,13 @@ struct Evaluation {
 
 std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& dataset,
                                    const EvaluationOptions& options);
+
+// Returns whether the bound of these strings for this model has to be that of whole strings.
+bool bound_includes_end(const LanguageModel& model, const Dataset& dataset, bool of_strings);
+
+// Returns what is to be said about a cross-entropy that is significantly below its lower bound, by
+// more than 0.005 and three standard errors; "" for others.
+std::string bound_warning(double difference, double error, bool includes_end);
 
 // Throws std::invalid_argument if the data's alphabet is not the model's.
 void check_alphabets(std::string_view where, const LanguageModel& model, const Dataset& dataset);

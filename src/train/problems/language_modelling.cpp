@@ -13,28 +13,16 @@ namespace {
 constexpr const char* kLanguageModellingPlace = "train.trainer";
 constexpr std::int64_t kStringsOnDevice = 256;  // of the same length, in an evaluation
 
-// The log-probabilities of training strings are not needed, and may take long to compute.
-std::string stored_text(const Dataset& dataset, bool with_log_probabilities) {
-  return to_text(with_log_probabilities ? dataset : Dataset(dataset.alphabet(), dataset.words()));
-}
-
-Json described(const Dataset& dataset, bool with_log_probabilities) {
+Json described(const Dataset& dataset) {
   std::size_t shortest = dataset.words().front().size(), longest = 0;
   for (const auto& word : dataset.words()) {
     shortest = std::min(shortest, word.size());
     longest = std::max(longest, word.size());
   }
-  Json json{{"strings", dataset.size()},
-            {"symbols", dataset.symbol_count()},
-            {"shortest", shortest},
-            {"longest", longest}};
-  if (with_log_probabilities && dataset.has_log_probabilities()) {
-    double sum = 0;
-    for (const double value : dataset.log_probabilities()) sum += value;
-    if (std::isfinite(sum))
-      json["lower_bound"] = -sum / static_cast<double>(dataset.symbol_count());
-  }
-  return json;
+  return {{"strings", dataset.size()},
+          {"symbols", dataset.symbol_count()},
+          {"shortest", shortest},
+          {"longest", longest}};
 }
 
 class LanguageModelling : public LanguageProblem {
@@ -62,20 +50,17 @@ class LanguageModelling : public LanguageProblem {
 
   const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
   const std::vector<const char*>& fixed_options() const override {
-    static const std::vector<const char*> names{"chunk"};
+    static const std::vector<const char*> names{"chunk", "bound"};
     return names;
   }
   void configure(Json& options) override {
     chunk_ = options["chunk"];
+    bound_of_strings_ = options["bound"] == "string";
     check(chunk_ == 0 || grammar_ == nullptr, kLanguageModellingPlace,
           "grammar measures whole strings; leave out chunk");
   }
 
   std::int64_t training_strings() const override { return train_->size(); }
-  BatchSize size(const std::vector<std::int64_t>& batch) const override {
-    return {static_cast<double>(batch.size()), units(batch)};
-  }
-
 
   std::vector<TrainingPhase> phases(std::int64_t batch) const override {
     // Without an end symbol, empty strings contribute nothing to training.
@@ -85,6 +70,10 @@ class LanguageModelling : public LanguageProblem {
     check(!batches.empty(), kLanguageModellingPlace,
           "the training set contains only empty strings");
     return {TrainingPhase{std::move(batches)}};
+  }
+
+  BatchSize size(const std::vector<std::int64_t>& batch) const override {
+    return {static_cast<double>(batch.size()), units(batch)};
   }
 
   std::optional<LikelihoodBatch> likelihood_batch(
@@ -107,6 +96,7 @@ class LanguageModelling : public LanguageProblem {
     EvaluationOptions options = given;
     options.chunk = chunk_;
     options.next_symbols = valid_next_;
+    options.bound_of_strings = bound_of_strings_;
     // On a device, a launch has a fixed cost, so fewer and larger ones are faster.
     if (!model_->parameters().front().second.is_cpu())
       options.batch = std::max(options.batch, kStringsOnDevice);
@@ -115,21 +105,45 @@ class LanguageModelling : public LanguageProblem {
     metrics.cross_entropy = result->all.cross_entropy;
     metrics.lower_bound = result->all.lower_bound;
     metrics.cross_entropy_difference = result->all.difference;
+    metrics.difference_error = result->all.difference_error;
+    metrics.bound_includes_end = result->all.bound_includes_end;
     metrics.next_symbol_accuracy = result->all.next_symbol_accuracy;
     return true;
   }
 
-  std::string train_text() const override { return stored_text(*train_, false); }
-  std::optional<std::string> valid_text() const override {
-    return valid_ ? std::optional(stored_text(*valid_, true)) : std::nullopt;
+  // The log-probabilities of training strings are not needed, and may take long to compute.
+  std::string train_text() const override {
+    return to_text(Dataset(train_->alphabet(), train_->words()));
   }
-  Json describe_train() const override { return described(*train_, false); }
-  Json describe_valid() const override { return described(*valid_, true); }
+  std::optional<std::string> valid_text() const override {
+    if (valid_ == nullptr) return std::nullopt;
+    const Dataset& all = *valid_;
+    if (!all.has_log_probabilities()) return to_text(all);
+    return to_text(
+        Dataset(all.alphabet(), all.words(), all.log_probabilities(),
+                bound_with_end() ? std::vector<double>() : all.log_probabilities(false)));
+  }
+  Json describe_train() const override { return described(*train_); }
+  Json describe_valid() const override {
+    Json json = described(*valid_);
+    if (!valid_->has_log_probabilities()) return json;
+    double sum = 0;
+    for (const double value : valid_->log_probabilities(bound_with_end())) sum += value;
+    if (!std::isfinite(sum)) return json;
+    json["lower_bound"] = -sum / static_cast<double>(valid_->symbol_count());
+    if (bound_includes_end(*model_, *valid_, bound_of_strings_)) json["bound_includes_end"] = true;
+    return json;
+  }
   void prepare() const override {
-    if (valid_ != nullptr && valid_->has_log_probabilities()) valid_->lower_bound();
+    if (valid_ != nullptr && valid_->has_log_probabilities())
+      valid_->log_probabilities(bound_with_end());
   }
 
  private:
+  bool bound_with_end() const {
+    return model_->end_symbol() || bound_includes_end(*model_, *valid_, bound_of_strings_);
+  }
+
   double units(const std::vector<std::int64_t>& batch) const {
     double symbols = 0;
     for (const auto index : batch)
@@ -140,17 +154,28 @@ class LanguageModelling : public LanguageProblem {
   DatasetPtr train_, valid_;
   NextSymbolsPtr valid_next_;
   std::int64_t chunk_ = 0;
+  bool bound_of_strings_ = false;
 };
 
 }  // namespace
 
 const std::vector<OptionSpec>& language_modelling_options() {
-  static const std::vector<OptionSpec> specs{
-      integer_option("chunk", 0,
-                     "number of symbols that gradients reach back: longer strings are cut into "
-                     "pieces of this length, with the state carried over; 0: never",
-                     0)};
+  static const std::vector<OptionSpec> specs{chunk_option(), bound_option()};
   return specs;
+}
+
+OptionSpec bound_option() {
+  return text_option("bound", "model",
+                     "lower bound of strings: of what the model predicts; or, also for a model "
+                     "with end_symbol = false, of whole strings with their ends",
+                     {"model", "string"});
+}
+
+OptionSpec chunk_option() {
+  return integer_option("chunk", 0,
+                        "number of symbols that gradients reach back: longer strings are cut into "
+                        "pieces of this length, with the state carried over; 0: never",
+                        0);
 }
 
 ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid,

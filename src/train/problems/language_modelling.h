@@ -15,7 +15,11 @@ namespace pushdown {
 ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid,
                               GrammarPtr grammar = nullptr);
 
-// Returns the option chunk.
+// Returns the options chunk and bound.
 const std::vector<OptionSpec>& language_modelling_options();
+// The option bound, which says of what the lower bound is.
+OptionSpec bound_option();
+// The option chunk of strings and of sentences.
+OptionSpec chunk_option();
 
 }  // namespace pushdown

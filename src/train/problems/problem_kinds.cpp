@@ -47,7 +47,8 @@ const std::vector<OptionSpec>& language_evaluation() {
       integer_option(
           "stack_chunks", 4,
           "for a running text: number of pieces after which the stack is emptied; 0: never", 0),
-      threshold()};
+      threshold(),
+      bound_option()};
   return specs;
 }
 
@@ -118,6 +119,7 @@ std::optional<Json> evaluate_strings(const Measurement& of) {
   const Dataset& data = *std::get<DatasetPtr>(of.data);
   auto options = language_options(of, data);
   options.next_symbols = next_symbols_by(of.grammar, data);
+  options.bound_of_strings = of.options["bound"] == "string";
   return told(evaluate(*as<LanguageModel>(of.model), data, options));
 }
 
@@ -222,7 +224,7 @@ const std::vector<ProblemKind>& problem_kinds() {
          return std::make_shared<const RunningText>(parse_running_text(text, file));
        }},
       {"sentences", "a language model on sentences", "language_model", "LanguageModel",
-       place_of_data<TokenFilePtr>(), "valid", false, language_modelling_options,
+       place_of_data<TokenFilePtr>(), "valid", false, sentence_modelling_options,
        language_evaluation,
        [](const ProblemParts& parts) {
          return sentence_modelling(as<LanguageModel>(parts.model),

@@ -50,7 +50,7 @@ class SentenceModelling : public LanguageProblem {
     if (valid_ != nullptr) check_model(kSentenceModellingPlace, *model_, *valid_);
   }
 
-  const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
+  const std::vector<OptionSpec>& options() const override { return sentence_modelling_options(); }
   const std::vector<const char*>& fixed_options() const override {
     static const std::vector<const char*> names{"chunk"};
     return names;
@@ -97,6 +97,11 @@ class SentenceModelling : public LanguageProblem {
 };
 
 }  // namespace
+
+const std::vector<OptionSpec>& sentence_modelling_options() {
+  static const std::vector<OptionSpec> specs{chunk_option()};
+  return specs;
+}
 
 ProblemPtr sentence_modelling(LanguageModelPtr model, TokenFilePtr train, TokenFilePtr valid) {
   return std::make_shared<SentenceModelling>(std::move(model), std::move(train), std::move(valid));

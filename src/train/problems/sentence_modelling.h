@@ -17,6 +17,9 @@ namespace pushdown {
 // model's, or a model without an end symbol.
 ProblemPtr sentence_modelling(LanguageModelPtr model, TokenFilePtr train, TokenFilePtr valid);
 
+// Returns the option chunk.
+const std::vector<OptionSpec>& sentence_modelling_options();
+
 // Returns nothing if should_stop returned true. words: those of the sentences and their ends.
 std::optional<TextEvaluation> evaluate(const LanguageModel& model, const TokenFile& sentences,
                                        const EvaluationOptions& options);

@@ -79,6 +79,7 @@ Json to_json(const EpochMetrics& metrics) {
   for_each_member(metrics, Writer{json});
   if (metrics.stage) json["stage"] = *metrics.stage;
   if (metrics.train_accuracy) json["symbols"] = metrics.symbols;
+  if (metrics.bound_includes_end) json["bound_includes_end"] = true;
   return json;
 }
 
@@ -86,6 +87,7 @@ EpochMetrics epoch_metrics_from_json(const Json& json) {
   EpochMetrics metrics;
   for_each_member(metrics, Reader{json});
   if (json.contains("stage")) metrics.stage = json.at("stage").get<std::int64_t>();
+  metrics.bound_includes_end = json.value("bound_includes_end", false);
   metrics.symbols = json.value("symbols", metrics.symbols);
   return metrics;
 }
@@ -114,7 +116,9 @@ std::string epoch_line(const EpochMetrics& epoch) {
   if (epoch.prefix_accuracy)
     text += fmt::format(", all prefixes {:.2f} %", 100 * *epoch.prefix_accuracy);
   if (epoch.cross_entropy_difference)
-    text += fmt::format(", {:.4f} above the lower bound", *epoch.cross_entropy_difference);
+    text += fmt::format(", {:.4f} {} the lower bound{}", std::abs(*epoch.cross_entropy_difference),
+                        *epoch.cross_entropy_difference < 0 ? "below" : "above",
+                        epoch.bound_includes_end ? " with ends" : "");
   text += fmt::format(", {:.0f} updates/s, learning rate {:.3g}", epoch.updates_per_second,
                       epoch.learning_rate);
   if (epoch.improved) text += ", best so far";

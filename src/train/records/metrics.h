@@ -31,6 +31,9 @@ struct EpochMetrics {
   double train_cross_entropy = kNone, train_loss = kNone;
   // On the validation set, if there is one; the bound if the source distribution is known.
   std::optional<double> cross_entropy, lower_bound, cross_entropy_difference;
+  // See train/evaluation/evaluation.h. The standard error is not recorded.
+  bool bound_includes_end = false;
+  std::optional<double> difference_error;
   std::optional<double> perplexity;  // exp(cross_entropy), for a running text
   // Fractions of correctly classified strings (recognizer), of the training and of the validation
   // set.

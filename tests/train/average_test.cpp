@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "train/problems/recognition.h"
 #include "train/problems/sentence_modelling.h"
+#include "train/problems/stages.h"
 #include "train/problems/text_modelling.h"
 #include "train/problems/transduction.h"
 #include "train/toy.h"
@@ -200,6 +201,28 @@ TEST(Average, EveryPhaseOfACurriculum) {
     expect_equal(epoch_gradient(*many), epoch_gradient(*one));
   }
   EXPECT_GT(last, 3);
+}
+
+// Stages have strings of their own.
+TEST(Average, EveryStage) {
+  const auto all = uneven_words();
+  const Alphabet alphabet({"0", "1", "#"});
+  const auto first =
+      std::make_shared<Dataset>(alphabet, std::vector<Word>(all.begin(), all.begin() + 23));
+  const auto second =
+      std::make_shared<Dataset>(alphabet, std::vector<Word>(all.begin() + 15, all.end()));
+  const auto trainer = [&](Json options) {
+    const auto model = small_model({{"kind", "none"}}, "float64", true);
+    options["stages"] = Json::array({Json{{"epochs", 2}}, Json{{"epochs", 2}}});
+    return std::make_unique<Trainer>(staged({language_modelling(model, first, nullptr),
+                                             language_modelling(model, second, nullptr)}),
+                                     still(options));
+  };
+  const auto one = trainer({{"batch", 1}, {"average", "batches"}}), many = trainer({{"batch", 8}});
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    EXPECT_EQ(many->stage(), 1 + epoch / 2);
+    expect_equal(epoch_gradient(*many), epoch_gradient(*one));
+  }
 }
 
 // All streams read all words once, so only the scale depends on the option.

@@ -436,6 +436,13 @@ test('the three classifiers of StackNN, and their exchange of push and pop', fun
   end)
 end)
 
+test('outputs without an end symbol need a model without one', function()
+  local m = model { end_symbol = true, embedding = 3, stack = { kind = 'stratification', size = 2, pop = 'expectation',
+    read = 'expectation', max_strength = 3 } }
+  test.fails("'output.weight' is 3 x 4 .* the model's is 4 x 4 .*; for outputs without an end symbol, make the model "
+    .. 'with end_symbol = false', function() pd.published.load(m, stored .. 'stacknn.safetensors', 'StackNN') end)
+end)
+
 test('the NS-RNN of the published program, to 1e-12', function()
   local golden = json.decode(files.read(pd.root .. '/tests/golden/model_ns_Q2_S2.json'))
   local tensors = {}

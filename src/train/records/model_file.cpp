@@ -164,10 +164,17 @@ ParameterReport load_parameters(const SequenceModel& model, const ParameterList&
       continue;
     }
     const Tensor& stored = found.mapped();
-    if (stored.sizes() != parameter.sizes() || stored.scalar_type() == at::kBool)
-      fail_environment(kLoadPlace, "'{}': tensor '{}' is {} of {}, the model's is {} of {}", source,
-                       name, shape_text(stored), dtype_name(stored.scalar_type()),
-                       shape_text(parameter), dtype_name(parameter.scalar_type()));
+    if (stored.sizes() != parameter.sizes() || stored.scalar_type() == at::kBool) {
+      const bool no_end = model.kind() == "language_model" && model.end_symbol() &&
+                          name.starts_with("output.") && stored.dim() > 0 &&
+                          stored.size(0) + 1 == parameter.size(0);
+      fail_environment(kLoadPlace, "'{}': tensor '{}' is {} of {}, the model's is {} of {}{}",
+                       source, name, shape_text(stored), dtype_name(stored.scalar_type()),
+                       shape_text(parameter), dtype_name(parameter.scalar_type()),
+                       no_end ? "; for outputs without an end symbol, make the model with "
+                                "end_symbol = false"
+                              : "");
+    }
     const Tensor converted = stored.to(parameter.scalar_type());
     if (!at::isfinite(converted).all().item<bool>())
       fail_environment(kLoadPlace, "'{}': tensor '{}' has numbers that are not finite in {}",

@@ -74,7 +74,7 @@ void expect_means(const Make& make, double symbols) {
     expect_equal(of(strings), mean);
     expect_equal(of(by_symbol), mean / symbols);
     // The strings are such that it makes a difference.
-    EXPECT_GT(distance(of(equal), mean), 1e-3) << accumulate;
+    if (accumulate == 1) EXPECT_GT(distance(of(equal), mean), 1e-3);
   }
 }
 
@@ -137,8 +137,8 @@ TEST(Average, Sentences) {
 
 LabelledDatasetPtr uneven_labels() {
   std::vector<bool> labels;
-  auto words = uneven_words();
-  for (std::size_t i = 0; i < words.size(); ++i) labels.push_back(i < 15);
+  const auto words = uneven_words();
+  for (const Word& word : words) labels.push_back(std::accumulate(word.begin(), word.end(), 0) % 2);
   return std::make_shared<LabelledDataset>(Alphabet({"a", "b", "c"}), words, labels);
 }
 

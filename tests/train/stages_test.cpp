@@ -162,9 +162,12 @@ RunningTextPtr text_of(int size, int step) {
 }
 
 std::unique_ptr<Trainer> text_in_stages() {
-  const auto model = std::make_shared<LanguageModel>(
-      Alphabet({"<unk>", "<eos>", "a", "b", "c"}),
-      Json{{"controller", {{"kind", "lstm"}, {"hidden", 4}}}, {"embedding", 3}, {"seed", 5}});
+  const auto model =
+      std::make_shared<LanguageModel>(Alphabet({"<unk>", "<eos>", "a", "b", "c"}),
+                                      Json{{"controller", {{"kind", "lstm"}, {"hidden", 4}}},
+                                           {"embedding", 3},
+                                           {"end_symbol", false},
+                                           {"seed", 5}});
   return std::make_unique<Trainer>(staged({text_modelling(model, text_of(60, 1), text_of(20, 2)),
                                            text_modelling(model, text_of(90, 2), nullptr)}),
                                    Json{{"batch", 2},

@@ -482,7 +482,7 @@ TEST(Recognition, InvalidOptionsAreReported) {
                                     Alphabet({"x"}), std::vector<Word>{{0}}, std::vector{true}),
                                 nullptr);
                   }),
-                  "alphabet");
+                  "different symbols");
   EXPECT_CONTAINS(complaint<std::invalid_argument>([] {
                     small_recognizer({{"output", "own"}});
                   }),

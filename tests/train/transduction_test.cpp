@@ -172,7 +172,7 @@ TEST(Transduction, RefusesOtherAlphabets) {
   const auto train = reversal_pairs(3, 1, 4), other = reversal_pairs(4, 1, 4);
   EXPECT_NE(complaint<std::invalid_argument>([&] {
               transduction(small_transducer(*train), other, nullptr);
-            }).find("source alphabet"),
+            }).find("the sources of the data and of the model"),
             std::string::npos);
   EXPECT_NE(complaint<std::invalid_argument>([&] {
               transduction(small_transducer(*train), train, other);

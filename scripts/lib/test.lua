@@ -96,6 +96,36 @@ local function run(_, name, f)
   end
 end
 
+-- Seconds after which a test counts as hanging. No correct program takes as long, also on a slow machine that does
+-- other work. Tests wait for events, not for moments.
+M.patience = 3600
+
+-- Waits until condition() is true. `what` describes it.
+function M.wait_until(what, condition)
+  local last = os.time() + M.patience
+  while not condition() do
+    if os.time() > last then error('waited in vain: ' .. what, 2) end
+    os.execute 'sleep 0.05'
+  end
+end
+
+-- Fails unless f(n) takes time in proportion to n: f(8 n) less than 32 times as long as f(n). This is processor time,
+-- the shorter of two calls.
+function M.linear(n, f)
+  local function seconds(size)
+    local best = math.huge
+    for _ = 1, 2 do
+      collectgarbage()
+      local began = os.clock()
+      f(size)
+      best = math.min(best, os.clock() - began)
+    end
+    return best
+  end
+  local few, many = seconds(n), seconds(8 * n)
+  if many >= 32 * few then error(('%.3f s for %d, %.3f s for %d'):format(few, n, many, 8 * n), 2) end
+end
+
 -- Output (both streams) and exit status of a command line.
 function M.command(line)
   local pipe = assert(io.popen('(' .. line .. ') 2>&1; echo "exit $?"'))

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,7 +83,7 @@ void keep_input() {
   ::close(file);
 }
 
-// Keeps an input that ends the program or takes 20 seconds.
+// Keeps an input that ends the program or takes 20 seconds of processor time.
 void on_signal(int number) {
   keep_input();
   constexpr std::string_view text = "the input that ended the program is in ";
@@ -99,8 +100,14 @@ void catch_signals() {
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_ONSTACK | SA_NODEFER;
-  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM})
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGPROF})
     ::sigaction(number, &action, nullptr);
+}
+
+// Sends SIGPROF after this processor time; 0: never.
+void limit_processor_time(time_t seconds) {
+  const itimerval timer{{0, 0}, {seconds, 0}};
+  ::setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
 std::uint64_t setting(const char* name, std::uint64_t usual) {
@@ -117,9 +124,9 @@ void run_mutations(const fuzz::NamedTarget& target, std::uint64_t count, std::ui
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::string bytes = mutated(inputs, random);
     running = bytes;
-    ::alarm(20);
+    limit_processor_time(20);
     const std::string what = failure(target, bytes);
-    ::alarm(0);
+    limit_processor_time(0);
     if (what.empty()) continue;
     keep_input();
     FAIL() << target.name << ": " << what << "\nthe input is in " << failed_file;

@@ -123,7 +123,8 @@ local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the sh
 local function session(code, more)
   local path = scratch .. '/script.lua'
   files.write(path, code)
-  local pipe = assert(io.popen(('%s timeout 100 %s %s 2>&1; echo "exit $?"'):format(more or '', shell, path)))
+  local pipe = assert(io.popen(('%s timeout %d %s %s 2>&1; echo "exit $?"'):format(more or '', test.patience, shell,
+    path)))
   local output = pipe:read('*a')
   pipe:close()
   return output, tonumber(output:match('exit (%d+)\n$'))

@@ -336,8 +336,9 @@ test('memory does not grow with the steps', function()
   assert(after - before < 20, ('%.1f MB, then %.1f MB'):format(before, after))
 end)
 
--- Presses Ctrl-C a moment later, because os.execute itself would not receive it.
-local press = "os.execute('(sleep 0.3; kill -INT $PPID) &')"
+-- Presses Ctrl-C after os.execute, because that itself would not receive it.
+local press = ([[os.execute('(until rm GO 2>/dev/null; do sleep 0.05; done; kill -INT $PPID) &')
+  io.open('GO', 'w'):close() ]]):gsub('GO', scratch .. '/go')
 
 -- The thread sanitizer delays signals until a call of a C function, and these loops have none.
 local delayed = os.getenv 'PUSHDOWN_SANITIZER' == 'thread'
@@ -347,7 +348,8 @@ test('Ctrl-C stops a definition that does not end, and a training in the middle 
   local path = scratch .. '/endless.lua'
   local function interrupted(code)
     files.write(path, code)
-    local status = os.execute(('timeout -k 9 100 %s -j off %s > %s/out 2>&1'):format(shell, path, scratch))
+    local status = os.execute(('timeout -k 9 %d %s -j off %s > %s/out 2>&1'):format(test.patience, shell, path,
+      scratch))
     local said = files.read(scratch .. '/out')
     assert(status == 130 * 256 or status == 130, said)
     assert(said:find('interrupted', 1, true), said)

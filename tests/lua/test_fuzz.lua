@@ -20,7 +20,7 @@ local pool = pd.process.pool()
 
 -- Seconds until the first input, until Ctrl-C in a call, and until a call that ignores it is a failure. Sanitizers and
 -- other programs slow everything down.
-local beginning, patience, answer = 120, 10, 20
+local beginning, patience, answer = test.patience, 10, 600
 
 -- Memory is limited, so that calls that need too much are refused. Programs with sanitizers reserve more than that.
 local limit = 'ulimit -v 12000000; '

@@ -58,14 +58,6 @@ local function start(command, output)
   return tonumber(files.read(path 'pid'))
 end
 
-local function wait_until(what, condition)
-  for _ = 1, 1200 do
-    if condition() then return end
-    os.execute 'sleep 0.05'
-  end
-  error('waited a minute in vain: ' .. what, 2)
-end
-
 -- The process has ended, whether or not its parent has waited for it.
 local function ended(pid)
   local file = io.open(('/proc/%d/stat'):format(pid))
@@ -266,14 +258,14 @@ test('the workers of a killed coordinator end, and the next one continues', func
   os.remove(path 'go')
   local command = coordinator('resumed', 'workers = 2, fixed = { mode = "waits" }')
   local pid = start(command, 'first')
-  wait_until('two runs are finished, two wait', function()
+  test.wait_until('two runs are finished, two wait', function()
     return files.exists(path 'runs/resumed/rate=0.1/restart-1/result.json') and starts('resumed', 'rate=0.2', 1) == 1
       and files.exists(path 'runs/resumed/rate=0.1/restart-2/result.json') and starts('resumed', 'rate=0.2', 2) == 1
   end)
   local workers = { pid_in('resumed', 'rate=0.2', 1), pid_in('resumed', 'rate=0.2', 2) }
   assert(not ended(workers[1]) and not ended(workers[2]))
   os.execute('kill -9 ' .. pid)
-  wait_until('no orphans', function() return ended(pid) and ended(workers[1]) and ended(workers[2]) end)
+  test.wait_until('no orphans', function() return ended(pid) and ended(workers[1]) and ended(workers[2]) end)
   files.write(path 'go', '')
   local output, status = run(command)
   test.equal(status, 0)
@@ -288,12 +280,12 @@ test('Ctrl-C stops the workers gently', function()
   os.remove(path 'go')
   local command = coordinator('stopped', 'workers = 2, fixed = { mode = "waits" }')
   local pid = start(command, 'stopped')
-  wait_until('the runs wait', function()
+  test.wait_until('the runs wait', function()
     return starts('stopped', 'rate=0.2', 1) == 1 and starts('stopped', 'rate=0.2', 2) == 1
   end)
   local worker = pid_in('stopped', 'rate=0.2', 1)
   os.execute('kill -INT ' .. pid)
-  wait_until('all have ended', function() return ended(pid) and ended(worker) end)
+  test.wait_until('all have ended', function() return ended(pid) and ended(worker) end)
   local output = files.read(path 'stopped')
   assert(output:find('stopping 2 processes', 1, true), output)
   local counts = {}
@@ -310,11 +302,11 @@ test('two coordinators share the work', function()
   os.remove(path 'go')
   local command = coordinator('shared', 'workers = 1, fixed = { mode = "waits" }')
   local one, two = start(command, 'one'), start(command, 'two')
-  wait_until('each has a run', function()
+  test.wait_until('each has a run', function()
     return starts('shared', 'rate=0.2', 1) + starts('shared', 'rate=0.2', 2) >= 2
   end)
   files.write(path 'go', '')
-  wait_until('both have ended', function() return ended(one) and ended(two) end)
+  test.wait_until('both have ended', function() return ended(one) and ended(two) end)
   for _, output in ipairs { files.read(path 'one'), files.read(path 'two') } do
     assert(output:find('FAILED 0', 1, true) and select(2, output:gsub('ROW [^\n]* done', '')) == 4, output)
   end

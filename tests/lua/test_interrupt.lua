@@ -5,8 +5,8 @@ local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 
 local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
--- Half a second on an idle machine.
-local most = tonumber(os.getenv 'PUSHDOWN_INTERRUPT_SECONDS' or 4)
+-- The promise is half a second on an idle machine.
+local most = tonumber(os.getenv 'PUSHDOWN_INTERRUPT_SECONDS' or test.patience)
 
 local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua').new()
 for restart = 1, 4 do
@@ -35,9 +35,12 @@ for name, words in pairs { report = { 'report', '--grid', 'g' }, export = { 'run
     for _, word in ipairs { '--registry', made.file, '-o', page } do command[#command + 1] = word end
     local seconds, longest, stopped = whole(command, output), 0, 0
     local before = files.read(page)
-    for i = 1, 6 do
+    local i = 0
+    -- On a machine that is less busy than before, the later moments may come too late.
+    while i < 6 or (stopped == 0 and i < 50) do
+      i = i + 1
       local process = pool:start { command = command, output = output }
-      pool:wait(seconds * i / 7)
+      pool:wait(i <= 6 and seconds * i / 7 or seconds / i)
       local began = pd.process.now()
       process:signal 'interrupt'
       while not process:poll() do pool:wait(1) end

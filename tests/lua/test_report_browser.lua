@@ -32,9 +32,9 @@ local scene = made.new()
 -- Starts the browser on a page of the scene. Returns its messages and its output.
 local function run(page, words)
   local said = scene.folder .. '/said'
-  local output, status = made.shell(('cd %s && HOME=. timeout 100 %s --headless --no-sandbox --disable-gpu '
+  local output, status = made.shell(('cd %s && HOME=. timeout %d %s --headless --no-sandbox --disable-gpu '
     .. '--hide-scrollbars --user-data-dir=profile --enable-logging=stderr --virtual-time-budget=6000 %s '
-    .. 'file://%s 2> %s'):format(quoted(scene.folder), quoted(program), words, page, quoted(said)))
+    .. 'file://%s 2> %s'):format(quoted(scene.folder), test.patience, quoted(program), words, page, quoted(said)))
   local errors = files.read(said)
   test.equal(status, 0)
   for line in errors:gmatch('[^\n]+') do

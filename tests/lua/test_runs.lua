@@ -72,8 +72,10 @@ if options.how == 'badly' then error('it went wrong') end
 if options.how == 'early' then os.exit(4) end
 if options.how == 'interrupted' then
   local pool = pd.process.pool()
-  os.execute('(sleep 0.1; kill -INT ' .. pd.process.pid() .. ') &')
-  pool:wait(20)
+  -- os.execute itself would not receive it.
+  os.execute('(until rm go 2> /dev/null; do sleep 0.05; done; kill -INT ' .. pd.process.pid() .. ') &')
+  io.open('go', 'w'):close()
+  pool:wait(1e6)
 end
 if options.how == 'killed' then os.execute('kill -9 ' .. pd.process.pid()) end
 if options.how == 'result' or options.how == 'late' then run:finish { loss = options.rate / 2 } end

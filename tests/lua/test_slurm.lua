@@ -99,10 +99,9 @@ test('a coordinator that dies finds its jobs again, and the throttle holds', fun
   local command = coordinator('waits', "fixed = { mode = 'waits' }, throttle = 1"):gsub('&& ', '&& exec env ')
   os.execute(('(%s) > %s 2>&1 & echo $! > %s'):format(command, path 'first', path 'pid'))
   local pool = pd.process.pool()
-  for _ = 1, 600 do
-    if files.exists(path 'runs/waits/rate=0.1/restart-1/starts') then break end
-    pool:wait(0.1)
-  end
+  test.wait_until('the first run starts', function()
+    return files.exists(path 'runs/waits/rate=0.1/restart-1/starts')
+  end)
   -- Two arrays, of three tasks and one, one after the other.
   pool:wait(1.5)
   local queue = run(('SLURM_CONF=%s squeue -h -r -t RUNNING'):format(path 'slurm/slurm.conf'))

@@ -426,7 +426,7 @@ void killed_training_equals_an_uninterrupted_one(int kills, int epochs, std::uin
     // that came before there was a checkpoint.
     const bool let_live = killed >= kills && resumed_within > 0;
     const auto patience =
-        let_live ? 60000 : 20 + (static_cast<int>(random.below(900)) << std::min(missed / 10, 6));
+        let_live ? 3600000 : 20 + (static_cast<int>(random.below(900)) << std::min(missed / 10, 6));
     done = work_then_kill(folder, epochs, std::chrono::milliseconds(patience));
     killed += !done;
     if (done) break;

@@ -1,6 +1,7 @@
 #include "pda/names.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/check.h"
 #include "grammar/symbol_text.h"
@@ -23,6 +24,24 @@ std::string pda_name_error(std::string_view name) {
   if (std::any_of(name.begin(), name.end(), is_white_space))
     return fmt::format("must not contain white space, got '{}'", name);
   return "";
+}
+
+bool means_no_symbol(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kWords{"\xCE\xB5", "\xCF\xB5", "\xCE\xBB", "epsilon",
+                                                   "lambda"};
+  return std::find(kWords.begin(), kWords.end(), name) != kWords.end();
+}
+
+bool looks_like_several(const std::string& pushed, const std::string& top,
+                        const std::set<std::string>& known) {
+  if (pushed.size() > top.size() && (pushed.starts_with(top) || pushed.ends_with(top))) return true;
+  for (std::string_view rest = pushed; !rest.empty();) {
+    const auto next = std::find_if(known.begin(), known.end(),
+                                   [&](const auto& symbol) { return rest.starts_with(symbol); });
+    if (next == known.end()) return false;
+    rest.remove_prefix(next->size());
+  }
+  return true;
 }
 
 }  // namespace pushdown

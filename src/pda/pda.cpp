@@ -34,26 +34,6 @@ namespace {
 enum Role { kState, kInput, kStack, kRoles };
 constexpr const char* kRoleNames[] = {"state", "input symbol", "stack symbol"};
 
-// Other notations write these words for no symbol at all.
-bool means_no_symbol(const std::string& name) {
-  constexpr std::array kWords{"\xCE\xB5", "\xCF\xB5", "\xCE\xBB", "epsilon", "lambda"};
-  return std::find(kWords.begin(), kWords.end(), name) != kWords.end();
-}
-
-// Returns whether a pushed name looks like several symbols, as other notations push: the top with
-// others before or behind it, or a sequence of `known` symbols.
-bool looks_like_several(const std::string& pushed, const std::string& top,
-                        const std::set<std::string>& known) {
-  if (pushed.size() > top.size() && (pushed.starts_with(top) || pushed.ends_with(top))) return true;
-  for (std::string_view rest = pushed; !rest.empty();) {
-    const auto next = std::find_if(known.begin(), known.end(),
-                                   [&](const auto& symbol) { return rest.starts_with(symbol); });
-    if (next == known.end()) return false;
-    rest.remove_prefix(next->size());
-  }
-  return true;
-}
-
 struct Place {
   Role role;
   const std::string* name;

@@ -167,7 +167,7 @@ run:lines('curves', plot.learning_curves(histories, grammar:name()))
 -- The stacks differ in cost. The built-in stack runs as one compiled function over the whole
 -- string. The operations of the stack in Lua are recorded, and an update costs 1.4 times as much.
 -- Step by step, with a dozen tensor operations for each symbol, an update with the built-in stack
--- costs 16 times as much. [Extending](../extending.md#what-is-recorded) lists what can be recorded,
+-- costs 19 times as much. [Extending](../extending.md#what-is-recorded) lists what can be recorded,
 -- and describes how to write a good idea in C++.
 local largest = 0
 for name, tensor in pairs(my_first) do

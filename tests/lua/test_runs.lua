@@ -240,6 +240,19 @@ test('control characters of a registry are shown as numbers', function()
   has(command('show', '1', '--json', '--registry', path), 'g\\u001b[2J')
 end)
 
+test('a clock that was set back gives no duration', function()
+  local path = folder .. '/clock.sqlite'
+  local registry = pd.registry.open(path)
+  local id = registry:begin { folder = folder .. '/back', experiment = 'back' }
+  registry:finish(id, { status = 'done', finished = registry:find { id = id }[1].started - 432000 })
+  test.equal(registry:find { id = id }[1].seconds, nil)
+  -- Earlier versions wrote a negative number.
+  registry:update(id, { seconds = -432000 })
+  assert(not command('show', '1', '--registry', path):find('time', 1, true))
+  local before = pd.process.clock()
+  assert(pd.process.clock() >= before)
+end)
+
 test('notes and tags', function()
   local function ids(...)
     local numbers = {}

@@ -29,7 +29,7 @@ local options, run = experiment.start {
 -- `restart` and, through `experiment.start`, the run folder. It trains, and at the end it calls
 -- `run:finish`, which writes the result. `run:trainer` is `pd.train.trainer` in the folder of the
 -- run: a run that was interrupted continues there from its last checkpoint, so a power cut loses
--- little work.
+-- little work. The model need not predict ends: in marked reversal, the symbols determine them.
 local script = run:path 'train.lua'
 files.write(script, [[
 local experiment = require 'pushdown.experiment'
@@ -48,7 +48,7 @@ local sampler = grammar:sampler { lengths = { 10, 20 } }
 local t = run:trainer {
   model = pd.model.language_model {
     alphabet = grammar:alphabet(), controller = { kind = 'lstm', hidden = 20 },
-    stack = { kind = 'superposition', size = 10 }, seed = options.seed },
+    stack = { kind = 'superposition', size = 10 }, end_symbol = false, seed = options.seed },
   train = sampler:dataset(options.strings, { seed = 1 }),
   valid = sampler:dataset(math.ceil(options.strings / 5), { seed = 2 }),
   optimizer = { kind = 'adam', learning_rate = options.learning_rate },

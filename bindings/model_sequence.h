@@ -100,8 +100,8 @@ void bind_sequence_model(Class<Model>& type) {
         export_model_to(L, model, folder);
       }>("export",
          "model:export(folder)  Writes a folder for other programs: model.safetensors with the "
-         "parameters, model.json with all options and the alphabet, and run_model.py, which runs a "
-         "language model with NumPy. pd.model.load reads the folder.")
+         "parameters, model.json with all options and the alphabet, and run_model.py, which "
+         "runs recurrent language models with NumPy. pd.model.load reads the folder.")
       .template def<[](const Model& model) { return model.parameter_count(); }>(
           "parameter_count",
           "model:parameter_count() -> integer  Returns the number of trainable parameters.")

@@ -483,55 +483,5 @@ test('an exported model is loaded again, and replaces only one of its kind', fun
   test.fails('neither an empty folder', function() m:export(pd.root .. '/tests') end)
 end)
 
-local has_numpy = has_python and select(2, run "python3 -c 'import numpy'") == 0
-if has_numpy then
-  local reader = pd.root .. '/scripts/tools/run_model.py'
-
-  test('the reader with NumPy has at most 60 lines of code', function()
-    local body = files.read(reader):match '^#![^\n]+\n""".-"""\n(.*)$'
-    local count = 0
-    for line in body:gmatch '[^\n]+' do
-      if not line:match '^%s*#' then count = count + 1 end
-    end
-    assert(count <= 60, count)
-  end)
-
-  test('the reader with NumPy shows its usage', function()
-    local output, status = run(("python3 '%s'"):format(reader))
-    test.equal(status, 0, output)
-    assert(output:find('python3 run_model.py FOLDER', 1, true), output)
-  end)
-
-  test('the reader with NumPy gives our log-probabilities', function()
-    local cases = {
-      { kind = 'none' }, { kind = 'superposition', size = 3 }, { kind = 'stratification', size = 3 },
-      { kind = 'stratification', size = 3, push = 'expectation', pop = 'expectation', read = 'expectation' },
-      { kind = 'stratification', size = 2, push = 'fixed', pop = 'fixed', read = 'fixed' },
-      { kind = 'nondeterministic', states = 2, symbols = 3 },
-      { kind = 'nondeterministic', states = 3, symbols = 2, normalized = false, reading = 'state_symbol',
-        bottom = 'reexposed' },
-      { kind = 'vector_nondeterministic', states = 2, symbols = 2, size = 3 },
-      { kind = 'vector_nondeterministic', states = 2, symbols = 2, size = 2, bottom = 'original',
-        bottom_vector = 'one', normalized = true },
-      { kind = 'vector_nondeterministic', states = 1, symbols = 2, size = 2, bottom_vector = 'zero' },
-    }
-    for i, stack in ipairs(cases) do
-      local m = model { stack = stack, end_symbol = i % 3 == 0, embedding = i % 2 == 1 and 4 or 0,
-        initial_state = i % 2 == 0 and 'learned' or 'zero', dtype = i % 4 == 0 and 'float32' or 'float64' }
-      pd.tensor.no_grad(function()
-        for _, parameter in pairs(m:parameters()) do parameter:assign(parameter * 4) end
-      end)
-      local place = ('%s/export %d'):format(folder, i)
-      m:export(place)
-      local output, status = run(("python3 '%s/run_model.py' '%s' %s"):format(place, place, table.concat(words, ' ')))
-      test.equal(status, 0, output)
-      test.near(tonumber(output), m:log_probability(words), 1e-6)
-      output, status = run(("python3 '%s/run_model.py' '%s' nobody"):format(place, place))
-      assert(status ~= 0 and output:find("'nobody' is not in the alphabet", 1, true)
-        and not output:find('Traceback', 1, true), output)
-    end
-  end)
-end
-
 os.execute('rm -rf ' .. folder)
 test.finish()

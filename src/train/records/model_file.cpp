@@ -33,6 +33,25 @@ void complete_options(const std::string& kind, Json& options) {
 namespace {
 
 Path exported_file(const Path& folder) { return folder / "model.safetensors"; }
+Path exported_description(const Path& folder) { return folder / "model.json"; }
+
+constexpr const char* kModelFormat = "pushdown model 1";
+
+// model.json is a copy of the description in model.safetensors for people and other programs. A
+// copy that was changed, or that another export left, would be obeyed by some readers alone.
+void check_exported_description(const Path& folder, const Json& described) {
+  const Path path = exported_description(folder);
+  if (!fs::exists(path)) return;
+  Json written = parse_json(read_file(path));
+  if (written.is_object()) written.erase("format");
+  const Json changes = Json::diff(described, written);
+  if (!changes.empty())
+    fail_environment("load",
+                     "'{}' and '{}' describe different models ('{}' differs): change neither, or "
+                     "export the model again",
+                     path.string(), exported_file(folder).string(),
+                     changes[0]["path"].get<std::string>());
+}
 
 }  // namespace
 
@@ -131,7 +150,7 @@ TensorFile model_file(const SequenceModel& model) {
   for (const auto& [name, parameter] : model.parameters())
     file.tensors.emplace_back(name, parameter.detach());
   for (const auto& [name, buffer] : model.buffers()) file.tensors.emplace_back(name, buffer);
-  file.metadata = {{"format", "pushdown model 1"}, {"model", describe_model(model).dump()}};
+  file.metadata = {{"format", kModelFormat}, {"model", describe_model(model).dump()}};
   return file;
 }
 
@@ -141,10 +160,10 @@ void export_model(const SequenceModel& model, const Path& folder) {
     check(fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored), "model.export",
           "'{}' is neither an empty folder nor a folder with an exported model", folder.string());
   make_writable_folder(folder);
-  Json description{{"format", "pushdown model 1"}};
+  Json description{{"format", kModelFormat}};
   description.update(describe_model(model));
   // The parameters are written last because a folder counts as a model only if it has them.
-  write_file(folder / "model.json", description.dump(2) + "\n");
+  write_file(exported_description(folder), description.dump(2) + "\n");
   write_safetensors(exported_file(folder), model_file(model));
 }
 
@@ -222,6 +241,8 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
     fail_environment("load", "'{}' does not describe a model: {}", path.string(),
                      json_error(error));
   } catch (const std::invalid_argument& error) {
+    if (path == exported_file(file_or_folder))
+      check_exported_description(file_or_folder, described);
     fail_environment("load", "'{}' does not describe a model: {}", path.string(), error.what());
   }
   set_parameters(*model, file, path.string());

@@ -83,7 +83,9 @@ void set_parameters_of(const SequenceModel& model, Any values) {
     const Tensor value = named_tensor(L, values.index, name, own[name].scalar_type());
     check(value.sizes() == own[name].sizes(), kSequenceModelPlace, "'{}' must be {}, got {}", name,
           shape_text(own[name]), shape_text(value));
-    copies.emplace_back(own[name], value);
+    const Tensor converted = value.to(own[name].scalar_type());
+    check_finite(kSequenceModelPlace, name, converted);
+    copies.emplace_back(own[name], converted);
   }
   at::NoGradGuard guard;
   for (auto& [parameter, value] : copies) parameter.copy_(value);
@@ -185,7 +187,7 @@ std::map<std::string, std::vector<std::string>> load_parameters_of(lua_State* L,
 
 void save_model(const SequenceModel& model, const std::string& path) {
   check(path.ends_with(".safetensors"), "model.save", "'{}' must end in .safetensors", path);
-  write_safetensors(path, model_file(model));
+  write_safetensors(path, model_file(model, "model.save"));
 }
 
 void export_model_to(lua_State* L, const SequenceModel& model, const std::string& folder) {

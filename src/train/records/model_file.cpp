@@ -145,26 +145,35 @@ void set_parameters(SequenceModel& model, const TensorFile& file, const std::str
     if (model.is_buffer(name)) model.set_buffer(name, tensor);
 }
 
-TensorFile model_file(const SequenceModel& model) {
+void check_finite(const char* place, const std::string& name, const Tensor& values) {
+  check(at::isfinite(values).all().item<bool>(), place,
+        "'{}' has numbers that are not finite in {}", name, dtype_name(values.scalar_type()));
+}
+
+TensorFile model_file(const SequenceModel& model, const char* place) {
   TensorFile file;
-  for (const auto& [name, parameter] : model.parameters())
+  for (const auto& [name, parameter] : model.parameters()) {
+    check_finite(place, name, parameter);
     file.tensors.emplace_back(name, parameter.detach());
+  }
   for (const auto& [name, buffer] : model.buffers()) file.tensors.emplace_back(name, buffer);
   file.metadata = {{"format", kModelFormat}, {"model", describe_model(model).dump()}};
   return file;
 }
 
 void export_model(const SequenceModel& model, const Path& folder) {
+  constexpr auto kExportPlace = "model.export";
+  const TensorFile file = model_file(model, kExportPlace);
   std::error_code ignored;
   if (fs::exists(folder, ignored) && !fs::exists(exported_file(folder), ignored))
-    check(fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored), "model.export",
+    check(fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored), kExportPlace,
           "'{}' is neither an empty folder nor a folder with an exported model", folder.string());
   make_writable_folder(folder);
   Json description{{"format", kModelFormat}};
   description.update(describe_model(model));
   // The parameters are written last because a folder counts as a model only if it has them.
   write_file(exported_description(folder), description.dump(2) + "\n");
-  write_safetensors(exported_file(folder), model_file(model));
+  write_safetensors(exported_file(folder), file);
 }
 
 ParameterReport load_parameters(const SequenceModel& model, const ParameterList& tensors,
@@ -232,6 +241,8 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
   SequenceModelPtr model;
   try {
     const Json described = parse_json(description->second);
+    if (path == exported_file(file_or_folder))
+      check_exported_description(file_or_folder, described);
     check_defined(
         path.string(), definitions_of(described),
         fs::is_directory(file_or_folder) ? file_or_folder : Path(),
@@ -241,8 +252,6 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
     fail_environment("load", "'{}' does not describe a model: {}", path.string(),
                      json_error(error));
   } catch (const std::invalid_argument& error) {
-    if (path == exported_file(file_or_folder))
-      check_exported_description(file_or_folder, described);
     fail_environment("load", "'{}' does not describe a model: {}", path.string(), error.what());
   }
   set_parameters(*model, file, path.string());

@@ -27,8 +27,12 @@ Json describe_origins(const std::vector<OriginPtr>& origins);
 // must be present with the right shape. Floating-point numbers are converted to the model's type.
 void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name);
 
+// Throws std::invalid_argument, which starts with `place` and names the parameter, if a number is
+// not finite: load_model() refuses such parameters.
+void check_finite(const char* place, const std::string& name, const Tensor& values);
 // Returns the model with its description and its buffers in the form that load_model() reads.
-TensorFile model_file(const SequenceModel& model);
+// `place`: of the messages about parameters that are not finite.
+TensorFile model_file(const SequenceModel& model, const char* place);
 // Writes a folder that other programs can read: model.safetensors, and model.json with the
 // description. An existing folder must be empty or contain an exported model, which is replaced.
 void export_model(const SequenceModel& model, const Path& folder);

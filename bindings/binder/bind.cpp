@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/memory_reserve.h"
+#include "bindings/binder/option_places.h"
 #include "bindings/binder/registry_keys.h"
 #include "bindings/session/log.h"
 #include "tensor/error_text.h"
@@ -176,6 +177,8 @@ int guarded(lua_State* L, int (*body)(lua_State*)) {
     push_error(L, error);
   } catch (const ScriptError& error) {
     error.push(L);
+  } catch (const UnknownOption& error) {
+    push_error(L, misplaced_option_text(L, error));
   } catch (const std::exception& error) {
     refill_memory_reserve();
     push_error(L, error_text(error));

@@ -186,9 +186,7 @@ void OptionTable::refuse_unknown(const OptionRows& rows) const {
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
     if (invalid_utf8(key) != key.npos)
       throw WrongType(index_, "keys in UTF-8", "a key that is not");
-    const auto near = nearest_names(key, names);
-    fail(running_function(L_), "unknown option '{}'{}; the options are {}", key,
-         near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
+    throw UnknownOption(running_function(L_), key, names);
   }
 }
 
@@ -306,11 +304,16 @@ std::vector<std::string> functions_with_options(lua_State* L) {
   return names;
 }
 
-std::optional<Json> options_of(lua_State* L, const std::string& full_name) {
+RowsFunction noted_options(lua_State* L, const std::string& full_name) {
   push_registry_table(L, kOptionsKey);
   lua_getfield(L, -1, full_name.c_str());
   const auto rows = reinterpret_cast<RowsFunction>(lua_touserdata(L, -1));
   lua_pop(L, 2);
+  return rows;
+}
+
+std::optional<Json> options_of(lua_State* L, const std::string& full_name) {
+  const auto rows = noted_options(L, full_name);
   if (rows == nullptr) return std::nullopt;
   Json list = Json::array();
   for (const auto& row : rows().rows) list.push_back(told(row));

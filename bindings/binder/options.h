@@ -120,6 +120,8 @@ std::string names_text(lua_State* L, const OptionRows& rows);
 std::string running_function(lua_State* L);
 // Notes the options of a bound function under its full name.
 void note_options(lua_State* L, const std::string& full_name, RowsFunction rows);
+// Returns the options that were noted for the function, or null.
+RowsFunction noted_options(lua_State* L, const std::string& full_name);
 std::vector<std::string> functions_with_options(lua_State* L);
 // Returns a list of {name, type, doc, required, default, choices, minimum, maximum, of, by}. `of`
 // lists the groups that have the option if not all do.

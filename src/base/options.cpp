@@ -72,7 +72,23 @@ Json checked(std::string_view where, const OptionSpec& spec, const Json& value) 
   return value;
 }
 
+std::string unknown_option_text(std::string_view where, const std::string& key,
+                                const std::vector<std::string>& valid) {
+  if (valid.empty())
+    return fmt::format("[{}] unknown option '{}'; there are no options", where, key);
+  const auto near = nearest_names(key, valid);
+  return fmt::format("[{}] unknown option '{}'{}; the options are {}", where, key,
+                     near.empty() ? "" : ", did you mean " + near + "?", quoted_list(valid));
+}
+
 }  // namespace
+
+UnknownOption::UnknownOption(std::string_view place, std::string name,
+                             std::vector<std::string> names)
+    : std::invalid_argument(unknown_option_text(place, name, names)),
+      where(place),
+      key(std::move(name)),
+      valid(std::move(names)) {}
 
 void check_range(std::string_view where, const OptionSpec& spec, double value) {
   check(!std::isnan(value), where, "option '{}' must be a number, got nan", spec.name);
@@ -135,10 +151,7 @@ Json resolve_options(std::string_view where, const std::vector<OptionSpec>& spec
     for (const auto& spec : specs) valid.push_back(spec.name);
     for (const auto& [key, value] : given.items()) {
       if (std::find(valid.begin(), valid.end(), key) != valid.end()) continue;
-      const auto near = nearest_names(key, valid);
-      if (valid.empty()) fail(where, "unknown option '{}'; there are no options", key);
-      fail(where, "unknown option '{}'{}; the options are {}", key,
-           near.empty() ? "" : ", did you mean " + near + "?", quoted_list(valid));
+      throw UnknownOption(where, key, valid);
     }
   }
   Json resolved = Json::object();

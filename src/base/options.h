@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "base/nearest.h"
 
 namespace pushdown {
+
+struct KindOptions;
 
 struct OptionSpec {
   enum class Type { boolean, integer, number, text, list, table };
@@ -25,9 +28,28 @@ struct OptionSpec {
   std::vector<std::string> choices = {};  // for a text option; empty: any text
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
+  // For a table option: the options in the table, for each kind that it can have. Messages name the
+  // table to which an option belongs.
+  std::vector<KindOptions> (*inside)() = nullptr;
 
   OptionSpec& require() { return required = true, *this; }
   OptionSpec& between(double low, double high) { return minimum = low, maximum = high, *this; }
+  OptionSpec& holding(std::vector<KindOptions> (*options)()) { return inside = options, *this; }
+};
+
+// The options of one kind; the name is empty if a table has no kinds.
+struct KindOptions {
+  std::string kind;
+  std::vector<OptionSpec> options;
+};
+
+// An option that none of the declared ones is. The message names the nearest of the valid ones.
+class UnknownOption : public std::invalid_argument {
+ public:
+  UnknownOption(std::string_view where, std::string key, std::vector<std::string> valid);
+
+  const std::string where, key;
+  const std::vector<std::string> valid;
 };
 
 OptionSpec boolean_option(std::string name, bool default_value, std::string doc);

@@ -37,6 +37,14 @@ const Row& find_row(std::string_view where, const std::vector<Row>& rows, std::s
        near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
 }
 
+// Returns the options of every row of a registry, for OptionSpec::inside.
+template <auto Rows>
+std::vector<KindOptions> options_by_kind() {
+  std::vector<KindOptions> all;
+  for (const auto& row : Rows()) all.push_back({row.name, row.options});
+  return all;
+}
+
 // Splits {kind = 'lstm', hidden = 20} into the row and its resolved options (without `kind`).
 template <class Row>
 std::pair<const Row&, Json> resolve_kind(std::string_view where, const std::vector<Row>& rows,

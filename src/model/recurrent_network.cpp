@@ -227,8 +227,10 @@ NetworkKind recurrent_network() {
   kind.name = "recurrent";
   kind.doc = "A recurrent controller with a stack.";
   kind.options = {
-      table_option("controller", Json{{"kind", "lstm"}}, "controller: kind and its options"),
-      table_option("stack", Json{{"kind", "none"}}, "stack: kind and its options"),
+      table_option("controller", Json{{"kind", "lstm"}}, "controller: kind and its options")
+          .holding(&options_by_kind<&controller_kinds>),
+      table_option("stack", Json{{"kind", "none"}}, "stack: kind and its options")
+          .holding(&options_by_kind<&stack_kinds>),
       integer_option(
           "embedding", 0,
           "size of the learned symbol vectors that the controller reads; 0: one-hot vectors", 0),

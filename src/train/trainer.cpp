@@ -41,16 +41,21 @@ std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_proble
       {integer_option("epochs", 200, "maximum number of epochs", 1),
        integer_option("accumulate", 1,
                       "number of batches per update, which are treated as one batch", 1),
-       table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options"),
+       table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options")
+           .holding(&options_by_kind<&optimizer_kinds>),
        number_option("clip_norm", 5.0,
                      "maximum gradient norm: longer gradients are scaled to it; 0: no limit", 0),
        number_option("clip_value", nullptr,
                      "maximum absolute value of gradient entries; larger ones are clipped", 0),
        table_option("annealing", Json{{"kind", "none"}},
-                    "learning rate schedule by updates and epochs: kind and its options"),
+                    "learning rate schedule by updates and epochs: kind and its options")
+           .holding(&options_by_kind<&annealing_kinds>),
        table_option("noise", nullptr,
                     "options of adaptive noise on weights of three and four dimensions during "
-                    "gradient computations; absent: no noise")});
+                    "gradient computations; absent: no noise")
+           .holding([] {
+             return std::vector<KindOptions>{{"", AdaptiveNoise::options()}};
+           })});
   all.insert(all.end(), schedule_options().begin(), schedule_options().end());
   all.insert(
       all.end(),

@@ -226,6 +226,48 @@ test('numbers out of range and texts that are not a choice are refused by name',
   end
 end)
 
+test('an option in the wrong table names the table to which it belongs', function()
+  local made = pd.model.language_model
+  local function model(options)
+    options.alphabet, options.seed = { 'a', 'b' }, 1
+    return function() made(options) end
+  end
+  local function training(options)
+    options.model = made { alphabet = { 'a', 'b' }, seed = 1, controller = { kind = 'elman', hidden = 2 } }
+    options.train = pd.task.dataset { alphabet = { 'a', 'b' }, strings = { { 'a' } } }
+    return function() pd.train.trainer(options) end
+  end
+  local function says(words, wrong)
+    local message = test.fails("unknown option '[%l_]+': ", wrong)
+    test.equal(message:sub(-#words), words)
+  end
+  -- One level too high.
+  says('it belongs to controller = { hidden = ... }', model { hidden = 3 })
+  says("it belongs to stack = { kind = 'nondeterministic', states = ... }", model { states = 3 })
+  says("it belongs to architecture = 'transformer', heads = ...", model { heads = 3 })
+  says('it belongs to optimizer = { learning_rate = ... }', training { learning_rate = 0.1 })
+  says('it belongs to optimizer = { learning_rate = ... }', training { lr = 0.1 })
+  -- One level too low, and beside.
+  says('it belongs to pd.train.trainer{ epochs = ... }', training { optimizer = { kind = 'adam', epochs = 2 } })
+  says('it belongs to pd.model.language_model{ controller = { hidden = ... } }',
+    model { stack = { kind = 'superposition', hidden = 3 } })
+  says('it belongs to pd.model.language_model{ embedding = ... }',
+    model { controller = { kind = 'lstm', embedding = 3 } })
+  -- Another function.
+  says('it belongs to pd.train.trainer{ optimizer = { learning_rate = ... } }', model { learning_rate = 0.1 })
+  says('it belongs to pd.train.trainer{ batch = ... }', model { batch_size = 10 })
+  says('it belongs to pd.model.language_model{ controller = { hidden = ... } }', training { hidden = 3 })
+  -- The same table, another name.
+  says("it is called 'learning_rate' here", training { optimizer = { kind = 'adam', lr = 0.1 } })
+  says("it is called 'hidden' here", model { controller = { kind = 'lstm', hidden_size = 0.1 } })
+  says("it is called 'batch' here", training { batch_size = 3 })
+  -- Without another place, the nearest name and the list.
+  test.fails("unknown option 'controler', did you mean 'controller'%?; the options are 'architecture'",
+    model { controler = {} })
+  test.fails("unknown option 'momentun', did you mean 'momentum'%?; the options are",
+    training { optimizer = { kind = 'sgd', momentun = 0.1 } })
+end)
+
 test('missing options are named', function()
   for _, name in ipairs(pd.options()) do
     for _, option in ipairs(pd.options(name)) do

@@ -224,11 +224,16 @@ class RecognitionProblem : public Problem {
 const std::vector<OptionSpec>& recognition_options() {
   static const std::vector<OptionSpec> specs{
       table_option("objective", Json{{"kind", "stepwise"}},
-                   "training objective: kind and its options"),
-      table_option("learning", Json{{"kind", "bptt"}}, "learning algorithm: kind and its options"),
+                   "training objective: kind and its options")
+          .holding(&options_by_kind<&objective_kinds>),
+      table_option("learning", Json{{"kind", "bptt"}}, "learning algorithm: kind and its options")
+          .holding(&options_by_kind<&learning_kinds>),
       table_option("curriculum", Json{{"kind", "sequential"}},
                    "order of the strings: kind (sequential, incremental, two_stage), threshold, "
-                   "epochs, step, stage_end"),
+                   "epochs, step, stage_end")
+          .holding([] {
+            return std::vector<KindOptions>{{"", curriculum_options()}};
+          }),
       number_option("stop_accuracy", 1.0,
                     "accuracy on the training strings of a phase that ends the phase; 0: never", 0)
           .between(0, 1),

@@ -7,23 +7,26 @@
 namespace pushdown {
 namespace {
 
-// Returns positions first..last of dimension `dim` (from 0). Positions count from 1, both are
-// included, and last = first - 1 gives none.
-Tensor slice_of(const Tensor& tensor, std::int64_t dim, std::int64_t first, std::int64_t last) {
+// Returns positions first..last of dimension `dim` (from 0), which messages call `named`. Positions
+// count from 1, both are included, and last = first - 1 gives none.
+Tensor slice_of(const Tensor& tensor, std::int64_t dim, std::int64_t named, std::int64_t first,
+                std::int64_t last) {
   const auto size = tensor.size(dim);
   const auto from_one = [size](std::int64_t i) { return i < 0 ? size + i + 1 : i; };
   const auto begin = from_one(first), end = from_one(last);
   check(begin >= 1 && end <= size && begin <= end + 1, "Tensor",
-        "the range {}, {} does not lie in dimension {} of size {}", first, last, dim + 1, size);
+        "the range {}, {} does not lie in dimension {} of size {}", first, last, named, size);
   return tensor.narrow(dim, begin - 1, end - begin + 1);
 }
 
 // Applies the entry of t[{...}] on top of the stack to dimension `dim`, and returns the next
 // dimension.
-std::int64_t apply_entry(lua_State* L, int argument, std::size_t place, Tensor& tensor,
+std::int64_t apply_entry(lua_State* L, int argument, std::int64_t place, Tensor& tensor,
                          std::int64_t dim) {
   if (lua_type(L, -1) == LUA_TNUMBER) {
-    const auto i = to_index(Value<std::int64_t>::get(L, lua_gettop(L)), tensor.size(dim), dim);
+    // Dimensions before this one may be gone, so its place in the key is its name.
+    const auto i =
+        to_index(Value<std::int64_t>::get(L, lua_gettop(L)), tensor.size(dim), place - 1);
     tensor = tensor.select(dim, i);
     return dim;
   }
@@ -35,7 +38,7 @@ std::int64_t apply_entry(lua_State* L, int argument, std::size_t place, Tensor& 
     error.path = fmt::format("[{}]", place);
     throw error;
   }
-  if (range.size() == 2) tensor = slice_of(tensor, dim, range[0], range[1]);
+  if (range.size() == 2) tensor = slice_of(tensor, dim, place, range[0], range[1]);
   return dim + 1;
 }
 
@@ -48,12 +51,12 @@ Tensor view_at(const Tensor& tensor, const Any& key) {
   }
   if (!lua_istable(L, key.index))
     throw WrongType(L, key.index, "an integer, a list such as {2, {1, 3}}, or a Tensor");
-  const std::size_t count = lua_objlen(L, key.index);
-  check(static_cast<std::int64_t>(count) <= tensor.dim(), "Tensor",
-        "{} indices were given for {} dimensions", count, tensor.dim());
+  const auto count = static_cast<std::int64_t>(lua_objlen(L, key.index));
+  check(count <= tensor.dim(), "Tensor", "{} indices were given for {} dimensions", count,
+        tensor.dim());
   Tensor view = tensor;
   std::int64_t dim = 0;
-  for (std::size_t k = 1; k <= count; ++k) {
+  for (std::int64_t k = 1; k <= count; ++k) {
     lua_rawgeti(L, key.index, static_cast<int>(k));
     dim = apply_entry(L, key.index, k, view, dim);
     lua_pop(L, 1);
@@ -103,7 +106,8 @@ void set(Tensor& tensor, Any key, Any value) {
 }
 
 Tensor slice(const Tensor& t, std::int64_t dim, std::int64_t first, std::int64_t last) {
-  return slice_of(t, to_dimension(dim, t.dim()), first, last);
+  const auto from_zero = to_dimension(dim, t.dim());
+  return slice_of(t, from_zero, from_zero + 1, first, last);
 }
 
 Tensor index_select(const Tensor& t, std::int64_t dim, Any indices) {

@@ -174,7 +174,12 @@ Results call_operator(lua_State* L, const std::string& name, Rest rest) {
   for (const auto& handle : found->second) {
     auto stack = match(rest, handle.schema());
     if (!stack) continue;
-    handle.callBoxed(&*stack);
+    try {
+      handle.callBoxed(&*stack);
+    } catch (const c10::Error& error) {
+      // The arguments count from 0, so the message does, too.
+      fail("tensor.op", "{}", error.what_without_backtrace());
+    }
     int count = 0;
     for (const auto& value : *stack) count += push_value(L, value);
     return {count};

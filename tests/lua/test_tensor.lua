@@ -398,6 +398,39 @@ test('wrong calls show how to call', function()
   meta.__gc(released)
 end)
 
+test('errors count dimensions and tensors from 1', function()
+  local a, b, c = tensor.zeros { 2, 3 }, tensor.zeros { 2, 5 }, tensor.zeros { 2, 3, 4 }
+  local function says(words, f) test.fails(words:gsub('%p', '%%%0'), f) end
+  for _, f in ipairs { function() return a + b end, function() return a:gt(b) end,
+    function() return tensor.maximum(a, b) end, function() return tensor.where(a:gt(0), a, b) end } do
+    says('must match the size of tensor b (5) at non-singleton dimension 2', f)
+  end
+  says('at non-singleton dimension 1', function() return c:matmul(tensor.zeros { 3, 4, 5 }) end)
+  says('must match except in dimension 1', function() return tensor.cat({ a, b }, 1) end)
+  says('Expected size 2 but got size 7 for tensor number 3 in the list', function()
+    return tensor.cat({ a, b, tensor.zeros { 7, 3 } }, 2)
+  end)
+  says('[2, 3] at entry 1 and [2, 5] at entry 2', function() return tensor.stack { a, b } end)
+  says('at non-singleton dimension 1', function() return a:expand(4, 3) end)
+  for _, f in ipairs { function() return a:sum { 2, 2 } end, function() return a:mean { 2, -1 } end,
+    function() return a:std { 2, 2 } end, function() return a:logsumexp { 2, 2 } end,
+    function() return a:norm(2, { 2, 2 }) end } do
+    says('dim 2 appears multiple times', f)
+  end
+  says('at dimension 2 expected index [1, 4] to be smaller than self [2, 3] apart from dimension 1', function()
+    return a:gather(1, { { 1, 1, 1, 1 } })
+  end)
+  -- What pd.tensor checks itself.
+  says('there is no dimension 3; the tensor has 2', function() return a:cumsum(3) end)
+  says('index 4 is out of range for dimension 2 of size 3', function() return a[{ 1, 4 }] end)
+  says('the range 2, 4 does not lie in dimension 2 of size 3', function() return a[{ 1, { 2, 4 } }] end)
+  says('the range 2, 4 does not lie in dimension 2 of size 3', function() return a:slice(2, 2, 4) end)
+  says('index 4 is out of range for dimension 2 of size 3', function() return a:index_select(2, { 4 }) end)
+  -- LibTorch's own operators count from 0 in arguments and messages.
+  says('at non-singleton dimension 1', function() return tensor.op('add', a, b) end)
+  says('in range of [-2, 1], but got 5', function() return tensor.op('cumsum', a, 5) end)
+end)
+
 test('one line for each tensor, the head of large ones', function()
   test.equal(tostring(tensor({ { 1, 2.5 }, { -3, 4 } }, f64)), 'Tensor 2 x 2 float64 {{1, 2.5}, {-3, 4}}')
   test.equal(tostring(tensor(3)), 'Tensor float32 3')

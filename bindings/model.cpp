@@ -216,7 +216,8 @@ void bind_model(lua_State* L) {
       .def<&read>("read",
                   "model:read(words, state) -> Tensor, ModelState  Returns the scores that predict "
                   "the next symbols, c x V or for a batch B x c x V, as rows of logits, and the "
-                  "state after these symbols.")
+                  "state after these symbols. The network reads the last of them only with the "
+                  "next piece: the first c symbols make c - 1 steps.")
       .def<&next_logits>("next",
                          "model:next(state) -> Tensor, ModelState  Returns the scores of what "
                          "comes next, the end symbol included, V or for a batch B x V, and a state "

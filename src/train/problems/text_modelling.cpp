@@ -128,7 +128,9 @@ class TextModelling : public LanguageProblem {
 const std::vector<OptionSpec>& text_modelling_options() {
   static const std::vector<OptionSpec> specs{
       integer_option("chunk", 50,
-                     "number of words of a piece, which is as far as gradients reach back", 1),
+                     "number of words of a piece, which is as far as gradients reach back; the "
+                     "network reads the last word with the next piece",
+                     1),
       integer_option(
           "stack_chunks", 4,
           "number of pieces after which the stack is emptied, to limit its growth; 0: never", 0)};

@@ -13,7 +13,10 @@ void RecordingState::refuse(const ArrayRefusal& refusal) {
   reason_ =
       fmt::format("{}{}{}", refusal.position, refusal.position.empty() ? "" : ": ", refusal.reason);
   if (!told_->insert(reason_).second) return;
-  log_message("warn", fmt::format("{} runs by tensor operations: {}", where_, reason_));
+  log_message("warn",
+              fmt::format("{} runs by tensor operations: {}; this is 10 to 30 times slower than a "
+                          "recorded definition, see 'What is recorded' in docs/extending.md",
+                          where_, reason_));
 }
 
 void RecordingState::fail(const std::string& message) {

@@ -25,7 +25,8 @@ class RecordingState {
   RecordingState(std::string where, ToldPtr told)
       : where_(std::move(where)), told_(std::move(told)) {}
   bool refused() const { return refused_; }
-  // Logs the reason: "stack.mine runs by tensor operations: own.lua:12: a number is read ...".
+  // Logs the reason and what it costs: "stack.mine runs by tensor operations: own.lua:12: a number
+  // is read ...; this is 10 to 30 times slower ...".
   void refuse(const ArrayRefusal& refusal);
   // Notes that a function failed. If it also fails without recording, the error is that of the
   // definition; otherwise the next failure is logged.

@@ -50,6 +50,19 @@ Complaints shapes(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
+// Everything else compares numbers, so this is checked first.
+Complaints repeats(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  const auto model = model_of(options, kinds);
+  at::NoGradGuard guard;
+  const Tensor input = contract_words(2, 6), first = model.logits(input);
+  ledger.expect(model.logits(input).equal(first),
+                "a second pass over the same strings gives other scores: the definition draws "
+                "random numbers, or keeps something from one call to the next outside of the "
+                "state; no other check can hold then");
+  return std::move(ledger).complaints();
+}
+
 Complaints probabilities(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   const auto model = model_of(options, kinds);
@@ -260,6 +273,7 @@ Complaints devices(const Json& options, const TrainingKinds& kinds) {
 
 const std::vector<ContractCheck>& language_model_contract() {
   static const std::vector<ContractCheck> checks{
+      {"repeats", "a second pass gives the same scores", repeats},
       {"shapes", "scores are finite and have the right shapes and types", shapes},
       {"probabilities", "the probabilities of all strings of a length sum to one", probabilities},
       {"gradients", "gradients match finite differences", model_gradients},

@@ -64,16 +64,25 @@ class RecurrentNetwork : public Network {
              *context.random, recurrence_of(options, embedding_), kinds) {
     for (const OriginPtr& origin : {rnn_.controller().origin(), rnn_.stack().origin()})
       if (origin != nullptr) origins_.push_back(origin);
-    for (const char* part : {"controller", "stack"}) {
-      line_ += line_.empty() ? "" : ", ";
-      line_ += options[part]["kind"].get<std::string>() + " " + part;
-    }
+    controller_kind_ = options["controller"]["kind"];
+    stack_kind_ = options["stack"]["kind"];
     if (embedding_.defined()) parameters_.emplace_back("embedding.weight", embedding_);
     for (const auto& entry : rnn_.parameters()) parameters_.push_back(entry);
   }
 
   std::int64_t hidden_size() const override { return rnn_.hidden_size(); }
-  std::string line() const override { return line_; }
+  // A part that a script defines is followed by whether its step is recorded.
+  std::string line() const override {
+    const auto recorded = [&](const OriginPtr& origin, auto is_recorded) {
+      if (origin == nullptr || !kernels_) return "";
+      return is_recorded() ? " (recorded)" : " (not recorded)";
+    };
+    const Controller& controller = rnn_.controller();
+    const Stack& stack = rnn_.stack();
+    return fmt::format("{} controller{}, {} stack{}", controller_kind_,
+                       recorded(controller.origin(), [&] { return controller.recordable(); }),
+                       stack_kind_, recorded(stack.origin(), [&] { return stack.records(2); }));
+  }
   const StackRnn* stack_rnn() const override { return &rnn_; }
 
   Tensor run(const Tensor& words, Random* noise) const override {
@@ -217,7 +226,7 @@ class RecurrentNetwork : public Network {
   at::Device device_;
   Tensor embedding_;  // V x N; undefined without one
   StackRnn rnn_;
-  std::string line_;
+  std::string controller_kind_, stack_kind_;
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ class Contract : public testing::TestWithParam<Json> {
   }
 };
 
+TEST_P(Contract, ASecondPassIsTheSame) { expect("repeats"); }
 TEST_P(Contract, ShapesAndFiniteness) { expect("shapes"); }
 TEST_P(Contract, ProbabilitiesSumToOne) { expect("probabilities"); }
 TEST_P(Contract, GradientsMatchFiniteDifferences) { expect("gradients"); }
@@ -46,7 +47,7 @@ TEST_P(Contract, CudaEqualsCpu) {
   expect("devices");
 }
 
-TEST(ContractItself, HasATestForEveryCheck) { EXPECT_EQ(language_model_contract().size(), 13u); }
+TEST(ContractItself, HasATestForEveryCheck) { EXPECT_EQ(language_model_contract().size(), 14u); }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(all_cases()));
 

@@ -229,4 +229,19 @@ test('definitions work within coroutines and single precision, and stay when the
 end)
 
 os.execute('rm -rf ' .. defined.scratch)
+test('the check of a stack that draws random numbers names this cause first', function()
+  pd.stack.define { name = 'noisy', actions = { { 'vector', 3, activation = 'tanh' } },
+    initial = function(self, batch) return self:zeros(batch, 3) end,
+    update = function(_, state, actions)
+      return state * 0.5 + actions.vector + pd.tensor.rand(state:size(), { dtype = state:dtype() })
+    end,
+    reading = function(_, state) return state end }
+  local contract = pd.stack.check 'noisy'
+  test.equal(contract:passed(), false)
+  local first = contract:results()[1]
+  test.equal(first.name .. ' ' .. tostring(first.passed), 'repeats false')
+  assert(first.complaints[1]:find('draws random numbers', 1, true), first.complaints[1])
+  for _, result in ipairs(pd.stack.check('superposition'):results()) do assert(result.passed, result.promise) end
+end)
+
 test.finish()

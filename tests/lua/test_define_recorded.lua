@@ -347,6 +347,36 @@ print 'goes on']]
   test.equal(quiet, 'goes on\nexit 0\n')
 end)
 
+test('a model shows whether its parts are recorded, and a message names the price', function()
+  local said = session [[
+local pd = require 'pushdown'
+local function define(name, factor)
+  pd.stack.define { name = name, actions = { { 'vector', 3, activation = 'tanh' } },
+    initial = function(self, batch) return self:zeros(batch, 3) end,
+    update = function(_, state, actions) return state * 0.5 + actions.vector * factor(state) end,
+    reading = function(_, state) return state end }
+end
+define('plain', function() return 2 end)
+define('reading_a_number', function(state) return state:sum():item() > 0 and 1 or 2 end)
+pd.controller.define { name = 'cell', parameters = { { 'w', { 4, 4 }, uniform = 0.1 } },
+  initial = function(self, batch) return { self:zeros(batch, 4) } end,
+  step = function(self, _, state)
+    local h = (state[1] + 1):matmul(self.parameters.w):tanh()
+    return h, { h }
+  end }
+for _, options in ipairs { { stack = 'plain' }, { stack = 'reading_a_number' }, { stack = 'plain', kernels = false },
+  { controller = { kind = 'cell', hidden = 4 } } } do
+  options.alphabet, options.seed = { 'a' }, 1
+  print(tostring(pd.model.language_model(options)))
+end]]
+  assert(said:find('lstm controller, plain stack (recorded), 1 symbols', 1, true), said)
+  assert(said:find('lstm controller, reading_a_number stack (not recorded), 1 symbols', 1, true), said)
+  assert(said:find('lstm controller, plain stack, 1 symbols', 1, true), said)
+  assert(said:find('cell controller (recorded), none stack, 1 symbols', 1, true), said)
+  assert(said:find('stack.reading_a_number runs by tensor operations: [^\n]*a number is read from a recorded tensor; '
+    .. "this is 10 to 30 times slower than a recorded definition, see 'What is recorded' in docs/extending.md"), said)
+end)
+
 test('a program of too many instructions is reported', function()
   local said, status = session [[
 local pd = require 'pushdown'

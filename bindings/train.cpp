@@ -86,6 +86,11 @@ void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, d
     if (!warning.empty()) log_message("warn", name + warning);
     training.bound_warned = !warning.empty();
   }
+  if (const auto loss = diverged_loss(metrics))
+    log_message("warn",
+                fmt::format("{}epoch {}: the mean loss is {:.3g}: training has diverged; {}; the "
+                            "best epoch is {}",
+                            name, metrics.epoch, *loss, kDivergenceAdvice, metrics.best_epoch));
   draw_when_due(L, training);
   if (training.mirrored) mirror_training(L, *trainer.run_folder(), "epoch");
   if (!trainer.finished().empty() && trainer.run_folder() != nullptr)

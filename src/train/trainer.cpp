@@ -135,9 +135,8 @@ void Trainer::diverged(const std::string& what) const {
   const std::string kept =
       folder_ ? fmt::format("; the last good checkpoint is in '{}'", folder_->path().string()) : "";
   fail_environment("train",
-                   "{} in epoch {}, update {}, at learning rate {}: training has diverged; try a "
-                   "smaller learning_rate or clip_norm, or another seed{}",
-                   what, epochs_done() + 1, updates_ + 1, learning_rate(), kept);
+                   "{} in epoch {}, update {}, at learning rate {}: training has diverged; {}{}",
+                   what, epochs_done() + 1, updates_ + 1, learning_rate(), kDivergenceAdvice, kept);
 }
 
 const std::vector<std::int64_t>& Trainer::batch(std::int64_t ahead) const {
@@ -436,6 +435,14 @@ EpochMetrics Trainer::write_epoch() {
 }
 
 std::string Trainer::finished() const {
+  const std::string reason = end_reason();
+  if (reason.empty() || history_.empty()) return reason;
+  const auto loss = diverged_loss(history_.back());
+  return loss ? fmt::format("{}; training has diverged, the mean loss is {:.3g}", reason, *loss)
+              : reason;
+}
+
+std::string Trainer::end_reason() const {
   if (closed_) return "";
   if (epochs_done() >= options_["epochs"].get<std::int64_t>())
     return fmt::format("{} of {} epochs are done", epochs_done(),

@@ -148,6 +148,7 @@ class Trainer {
   EpochMetrics write_epoch();
   void report(const Progress& progress) const;
   [[noreturn]] void diverged(const std::string& what) const;
+  std::string end_reason() const;
 
   BatchOrder order_of(std::int64_t phase) const;
   std::int64_t updates_of_all_phases() const;  // at most

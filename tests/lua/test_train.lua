@@ -177,6 +177,29 @@ test('divergence stops with advice and keeps the last checkpoint', function()
   assert(pd.train.resume(path):updates() == 0)
 end)
 
+test('a loss that grows without end is reported, and the best epoch is kept', function()
+  local path, m = folder(), model()
+  local t = trainer { model = m, run_folder = path, epochs = 2, optimizer = { kind = 'sgd', learning_rate = 1e-3 } }
+  for epoch in t:epochs() do
+    if epoch.epoch == 1 then
+      test.equal(t:finished(), nil)
+      pd.tensor.no_grad(function()
+        local bias = m:parameters()['output.bias']
+        bias:assign(bias:detach() + pd.tensor({ 1e30, 0, -1e30 }))
+      end)
+    else
+      assert(epoch.train_cross_entropy > 1e28, epoch.train_cross_entropy)
+      test.equal(epoch.best_epoch, 1)
+    end
+  end
+  local ended = t:finished()
+  assert(ended:find '^2 of 2 epochs are done; training has diverged, the mean loss is %d[%d.]*e%+%d+$', ended)
+  local log = files.read(path .. '/log.txt')
+  assert(log:find('warn.*epoch 2: the mean loss is [%d.e+]+: training has diverged; try a smaller learning_rate or '
+    .. 'clip_norm, or another seed; the best epoch is 1'), log)
+  assert(pd.model.load(path):log_probability('0 # 0') > -100)
+end)
+
 test('bad input', function()
   local other = pd.task.dataset { alphabet = { 'a', 'b' }, strings = { 'a b' } }
   test.fails('train', function() pd.train.trainer { model = model() } end)

@@ -65,6 +65,15 @@ struct Reader {
 
 }  // namespace
 
+std::optional<double> diverged_loss(const EpochMetrics& epoch) {
+  constexpr double kDiverged = 1e6;
+  double greatest = 0;
+  for (const double loss :
+       {epoch.train_cross_entropy, epoch.train_loss, epoch.cross_entropy.value_or(0)})
+    if (loss > greatest) greatest = loss;  // not for NaN
+  return greatest > kDiverged ? std::optional(greatest) : std::nullopt;
+}
+
 Json to_json(const UpdateMetrics& metrics) {
   return {{"event", "update"},
           {"epoch", metrics.epoch},

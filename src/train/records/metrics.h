@@ -69,6 +69,12 @@ struct Progress {
   std::int64_t stage = 1, stages = 1;  // current, and last one of the curriculum
 };
 
+// Returns the mean training loss of the epoch if it is greater than any that a model which learns
+// can have (10^6 nats), although it is finite.
+std::optional<double> diverged_loss(const EpochMetrics& epoch);
+inline constexpr const char* kDivergenceAdvice =
+    "try a smaller learning_rate or clip_norm, or another seed";
+
 // Keys are the members' names; "event" is "update" or "epoch"; values that are unknown or not
 // finite are absent.
 Json to_json(const UpdateMetrics& metrics);

@@ -200,6 +200,24 @@ test('a loss that grows without end is reported, and the best epoch is kept', fu
   assert(pd.model.load(path):log_probability('0 # 0') > -100)
 end)
 
+test('strings without symbols have no cross-entropy', function()
+  local function evaluated(strings, options)
+    return pd.train.evaluate(model(options), pd.task.dataset { alphabet = grammar:alphabet(), strings = strings },
+      { bin_width = 1 })
+  end
+  for _, options in ipairs { {}, { end_symbol = true } } do
+    test.fails('all 2 strings are empty: a cross%-entropy per symbol needs symbols', function()
+      evaluated({ {}, {} }, options)
+    end)
+    local result = evaluated({ {}, { '0', '#' } }, options)
+    assert(result.cross_entropy > 0 and result.cross_entropy < 10)
+    test.equal(result.bins[1].cross_entropy, nil)
+    test.equal(result.bins[1].symbols, 0)
+    assert(result.bins[2].cross_entropy > 0)
+  end
+  test.fails('needs at least one string', function() evaluated {} end)
+end)
+
 test('bad input', function()
   local other = pd.task.dataset { alphabet = { 'a', 'b' }, strings = { 'a b' } }
   test.fails('train', function() pd.train.trainer { model = model() } end)

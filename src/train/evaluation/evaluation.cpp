@@ -67,8 +67,8 @@ Json to_json(const CrossEntropy& value) {
   Json json{{"shortest", value.shortest},
             {"longest", value.longest},
             {"strings", value.strings},
-            {"symbols", value.symbols},
-            {"cross_entropy", value.cross_entropy}};
+            {"symbols", value.symbols}};
+  if (value.symbols > 0) json["cross_entropy"] = value.cross_entropy;  // a bin may have only ""
   if (value.lower_bound) json["lower_bound"] = *value.lower_bound;
   if (value.difference) json["cross_entropy_difference"] = *value.difference;
   if (value.difference_error) json["difference_error"] = *value.difference_error;
@@ -87,6 +87,8 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
                                    const EvaluationOptions& options) {
   constexpr const char* kEvaluationPlace = "train.evaluate";
   check_alphabets(kEvaluationPlace, model, dataset);
+  check(dataset.symbol_count() > 0, kEvaluationPlace,
+        "all {} strings are empty: a cross-entropy per symbol needs symbols", dataset.size());
   check(options.bin_width > 0, kEvaluationPlace, "bin_width must be at least 1, got {}",
         options.bin_width);
   check(options.batch > 0, kEvaluationPlace, "batch must be at least 1, got {}", options.batch);

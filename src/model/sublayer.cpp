@@ -165,6 +165,10 @@ LayerKind nondeterministic_layer() {
            .between(1, 64),
        integer_option("size", 5, "size m of the vector of an element", 1).between(1, 1 << 16),
        integer_option("window", 0, "number of past steps that the stack can see; 0: all", 0),
+       text_option("vector", "linear",
+                   "pushed vector v = W x, or exp(W x) as in the published program, whose stack "
+                   "takes W x for a logarithm",
+                   {"linear", "exp"}),
        boolean_option("fast", true, "use the compiled kernel (false: plain tensor operations)")},
       [](const Json& options, const ModuleContext& context) -> SublayerPtr {
         Json stack = options;
@@ -173,8 +177,7 @@ LayerKind nondeterministic_layer() {
                           {"bottom", "reexposed"},
                           {"bottom_vector", "learned"},
                           {"initialization", "xavier"},
-                          {"bias", false},
-                          {"vector", "linear"}});
+                          {"bias", false}});
         return std::make_shared<StackAttention>(stack, context);
       }};
 }

@@ -33,6 +33,7 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
     switch (node.op) {
       case StepOp::sigmoid:
       case StepOp::tanh:
+      case StepOp::exp:
       case StepOp::relu:
       case StepOp::softmax: keep(n); break;
       case StepOp::multiply:

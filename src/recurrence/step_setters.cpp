@@ -35,6 +35,7 @@ class Setters {
       case StepOp::scale:
       case StepOp::sigmoid:
       case StepOp::tanh:
+      case StepOp::exp:
       case StepOp::relu:
         node.sets_a = reach(node.a, true);
         node.sets_b = reach(node.b, true);

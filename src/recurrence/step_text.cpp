@@ -22,6 +22,7 @@ const char* name_of_operation(StepOp op) {
     case StepOp::scale: return "scale";
     case StepOp::sigmoid: return "sigmoid";
     case StepOp::tanh: return "tanh";
+    case StepOp::exp: return "exp";
     case StepOp::relu: return "relu";
     case StepOp::softmax: return "softmax";
     case StepOp::greatest: return "greatest";

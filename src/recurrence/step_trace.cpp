@@ -9,6 +9,7 @@ namespace pushdown {
 std::int64_t Traced::size(std::int64_t) const { return trace_->size(*this); }
 Traced Traced::sigmoid() const { return trace_->unary(StepOp::sigmoid, *this); }
 Traced Traced::tanh() const { return trace_->unary(StepOp::tanh, *this); }
+Traced Traced::exp() const { return trace_->unary(StepOp::exp, *this); }
 Traced Traced::relu() const { return trace_->unary(StepOp::relu, *this); }
 Traced Traced::softmax(std::int64_t) const { return softmax_of_groups(size()); }
 Traced Traced::softmax_of_groups(std::int64_t size) const {
@@ -153,6 +154,7 @@ Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift)
     switch (op) {
       case StepOp::sigmoid: return {this, x.sigmoid()};
       case StepOp::tanh: return {this, x.tanh()};
+      case StepOp::exp: return {this, x.exp()};
       case StepOp::relu: return {this, x.relu()};
       default: return {this, x * factor + shift};
     }

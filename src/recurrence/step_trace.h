@@ -46,6 +46,7 @@ class Traced {
   std::int64_t size(std::int64_t dimension = 1) const;  // n
   Traced sigmoid() const;
   Traced tanh() const;
+  Traced exp() const;
   Traced relu() const;
   Traced softmax(std::int64_t dimension) const;
   // Over each `size` consecutive numbers.

@@ -52,22 +52,23 @@ TracedNoOp no_op_among(const Traced& actions, std::int64_t count, std::int64_t c
 void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
                     const Traced& reading, std::int64_t steps, MemoryShape shape);
 
-// The layer of the pushed vector for stacks in which it may be a sigmoid or linear, with the
-// options `bias` (of all action layers) and `vector`.
+// The layer of the pushed vector for stacks in which it may be a sigmoid, linear or an exponential
+// function, with the options `bias` (of all action layers) and `vector`.
 class PushedVector {
  public:
   PushedVector(const Json& options, std::int64_t size, const ModuleContext& context,
                ParameterList& parameters)
       : layer_(make_action_layer("vector", size, 1.0, context, parameters, options["bias"])),
-        sigmoid_(options["vector"] == "sigmoid") {}
+        activation_(options["vector"]) {}
   template <class V>
   V operator()(const V& hidden) const {
-    return sigmoid_ ? layer_(hidden).sigmoid() : layer_(hidden);
+    if (activation_ == "sigmoid") return layer_(hidden).sigmoid();
+    return activation_ == "exp" ? layer_(hidden).exp() : layer_(hidden);
   }
 
  private:
   ActionLayer layer_;
-  bool sigmoid_;
+  std::string activation_;
 };
 std::vector<OptionSpec> pushed_vector_options();
 

@@ -154,7 +154,7 @@ std::vector<OptionSpec> pushed_vector_options() {
   return {
       boolean_option("bias", true, "give the action layers a bias"),
       text_option("vector", "sigmoid", "activation of the layer that computes the pushed vector",
-                  {"sigmoid", "linear"})};
+                  {"sigmoid", "linear", "exp"})};
 }
 
 Tensor simulate_input(std::string_view kind, const NamedTensors& inputs, const std::string& name,

@@ -41,7 +41,7 @@ inline std::vector<RecordedCase> recorded_cases() {
         {{"kind", "stratification_deque"}, {"size", 2}, {"memories", 3}, {"read", "expectation"}},
         {{"kind", "nondeterministic"}, {"states", 2}, {"symbols", 3}},
         {{"kind", "vector_nondeterministic"}, {"states", 2}, {"symbols", 2}, {"size", 3}},
-        {{"kind", "vector_nondeterministic"}, {"bottom", "original"}},
+        {{"kind", "vector_nondeterministic"}, {"bottom", "original"}, {"vector", "exp"}},
         {{"kind", "nondeterministic"}, {"symbols", 3}, {"window", 4}, {"reading", "state_symbol"}},
         {{"kind", "vector_nondeterministic"}, {"window", 3}, {"normalized", true}},
         {{"kind", "nondeterministic"}, {"window", 1}},
@@ -58,6 +58,7 @@ inline std::vector<RecordedCase> recorded_cases() {
   const std::vector<Json> shifted{
       {{"kind", "superposition"}, {"size", 5}, {"no_op", false}, {"depth", 4}},
       {{"kind", "superposition"}, {"size", 17}, {"vector", "linear"}, {"temperature", 0.5}},
+      {{"kind", "superposition"}, {"size", 3}, {"vector", "exp"}},
       parallel(Json::object()),
       parallel({{"no_op", true}, {"read_depth", 4}, {"stacks", 1}, {"bias", true}}),
       parallel({{"no_op", true}, {"no_op_keeps", "top"}, {"read_depth", 3}}),

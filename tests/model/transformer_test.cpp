@@ -35,7 +35,9 @@ LanguageModel make_model(const Json& layers, double dropout = 0, bool end_symbol
 
 class Reference {
  public:
-  explicit Reference(const LanguageModel& model) {
+  // `logarithms`: the nondeterministic layer takes W x for the logarithm of the pushed vector.
+  explicit Reference(const LanguageModel& model, bool logarithms = false)
+      : logarithms_(logarithms) {
     for (const auto& [name, tensor] : model.parameters()) parameters_[name] = tensor.detach();
   }
 
@@ -146,8 +148,84 @@ class Reference {
     return times(readings, name + "output_weight");
   }
 
+  // The stack of 2 states and 3 symbols as in the published program: everything in logarithms, with
+  // log zeta [m] for each pair of configurations and log sigmoid(w) as the bottom vector.
+  Rows logarithmic(const Rows& x, const std::string& name) const {
+    constexpr int kStates = 2, kSymbols = 3, kConfigurations = kStates * kSymbols, kSize = 2;
+    const double none = -std::numeric_limits<double>::infinity();
+    const auto add_to = [](double& sum, double more) {
+      const double larger = std::max(sum, more);
+      if (std::isfinite(larger)) sum = larger + std::log1p(std::exp(std::min(sum, more) - larger));
+    };
+    // Channel 0 is log gamma, channels 1 and 2 are log zeta.
+    using Edge =
+        std::array<std::array<std::array<double, kSize + 1>, kConfigurations>, kConfigurations>;
+    const auto empty = [&] {
+      Edge edge;
+      for (auto& row : edge)
+        for (auto& entry : row) entry.fill(none);
+      return edge;
+    };
+    const Rows actions = times(x, name + "stack.action_weight"),
+               pushed = times(x, name + "stack.vector_weight");
+    const Tensor bottom = parameters_.at(name + "stack.bottom_vector");
+    std::map<std::pair<int, int>, Edge> edges;
+    std::map<int, std::array<double, kConfigurations>> alpha;
+    for (const int node : {-1, 0}) {
+      alpha[node].fill(none);
+      alpha[node][0] = 0;
+    }
+    edges[{-1, 0}] = empty();
+    edges[{-1, 0}][0][0][0] = 0;
+    for (int k = 0; k < kSize; ++k)
+      edges[{-1, 0}][0][0][k + 1] = -std::log1p(std::exp(-bottom[k].item<double>()));
+    Rows readings;
+    for (int t = 1; t <= static_cast<int>(x.size()); ++t) {
+      const Row& a = actions[t - 1];
+      const auto action = [&](int from, int column) { return a[from * 14 + column]; };
+      for (int i = -1; i < t; ++i) {
+        Edge edge = empty();
+        for (int from = 0; from < kConfigurations; ++from)
+          for (int to = 0; to < kConfigurations; ++to)
+            for (int k = 0; k <= kSize; ++k) {
+              double& sum = edge[from][to][k];
+              if (i == t - 1) {
+                sum = action(from, to) + (k == 0 ? 0 : pushed[t - 1][k - 1]);
+                continue;
+              }
+              for (int c = 0; c < kConfigurations; ++c)
+                add_to(sum, edges[{i, t - 1}][from][c][k] + action(c, 6 + to));
+              for (int j = i + 1; j < t - 1; ++j)
+                for (int u = 0; u < kStates; ++u)
+                  for (int c = 0; c < kConfigurations; ++c) {
+                    const int left = u * kSymbols + to % kSymbols;
+                    add_to(sum, edges[{i, j}][from][left][k] + edges[{j, t - 1}][left][c][0] +
+                                    action(c, 12 + to / kSymbols));
+                  }
+            }
+        edges[{i, t}] = edge;
+      }
+      double total = none;
+      std::array<std::array<double, kSize + 1>, kConfigurations> top;
+      for (int to = 0; to < kConfigurations; ++to) {
+        top[to].fill(none);
+        for (int i = -1; i < t; ++i)
+          for (int from = 0; from < kConfigurations; ++from)
+            for (int k = 0; k <= kSize; ++k)
+              add_to(top[to][k], alpha[i][from] + edges[{i, t}][from][to][k]);
+        alpha[t][to] = top[to][0];
+        add_to(total, top[to][0]);
+      }
+      Row& reading = readings.emplace_back();
+      for (const auto& entry : top)
+        for (int k = 1; k <= kSize; ++k) reading.push_back(std::exp(entry[k] - total));
+    }
+    return times(readings, name + "output_weight");
+  }
+
   // Uses the bare stack, which has its own tests.
   Rows nondeterministic(const Rows& x, const std::string& name) const {
+    if (logarithms_) return logarithmic(x, name);
     const auto tensor = [](const Rows& rows) {
       std::vector<Tensor> all;
       for (const Row& row : rows) all.push_back(at::tensor(row, at::kDouble));
@@ -168,10 +246,11 @@ class Reference {
   }
 
   std::map<std::string, Tensor> parameters_;
+  bool logarithms_;
 };
 
-TEST(Transformer, FollowsItsEquations) {
-  const auto model = make_model(kLayers, 0, true);
+void compare_with_equations(const Json& layers, bool logarithms) {
+  const auto model = make_model(layers, 0, true);
   {
     // All gains and biases differ, so that each must be in its place.
     at::NoGradGuard guard;
@@ -183,7 +262,7 @@ TEST(Transformer, FollowsItsEquations) {
   const std::vector<int> word{2, 0, 1, 1, 0, 2, 2};
   const Tensor got = model.logits(
       at::tensor(std::vector<std::int64_t>(word.begin(), word.end()), at::kLong).unsqueeze(0));
-  const Rows wanted = Reference(model).logits(word);
+  const Rows wanted = Reference(model, logarithms).logits(word);
   ASSERT_EQ(got.sizes(), (std::vector<std::int64_t>{1, 8, 4}));
   for (std::size_t t = 0; t < wanted.size(); ++t)
     EXPECT_LT(deviation(got[0][static_cast<std::int64_t>(t)], at::tensor(wanted[t], at::kDouble)),
@@ -191,10 +270,31 @@ TEST(Transformer, FollowsItsEquations) {
         << t;
 }
 
-TEST(Transformer, TheFastStackLayerEqualsThePlainOne) {
-  Json plain = kLayers;
+Json with_exponentials() {
+  Json layers = kLayers;
+  layers[2]["vector"] = "exp";
+  return layers;
+}
+
+TEST(Transformer, FollowsItsEquations) { compare_with_equations(kLayers, false); }
+TEST(Transformer, PushesExponentialsAsThePublishedProgram) {
+  compare_with_equations(with_exponentials(), true);
+}
+
+TEST(Transformer, GradientsThroughExponentials) {
+  const auto model = make_model(with_exponentials());
+  const Tensor words = at::tensor({0, 1, 2, 2, 1, 0}, at::kLong).view({2, 3});
+  std::vector<Tensor> leaves;
+  for (const auto& [name, tensor] : model.parameters()) leaves.push_back(tensor);
+  EXPECT_LT(gradient_error(
+                leaves, [&] { return model.log_probabilities(words).sum(); }, 4),
+            1e-6);
+}
+
+void compare_fast_layer(const Json& layers) {
+  Json plain = layers;
   plain[2]["fast"] = false;
-  const auto a = make_model(kLayers), b = make_model(plain);
+  const auto a = make_model(layers), b = make_model(plain);
   const Tensor words = at::tensor({0, 1, 2, 2, 1, 0, 0, 1}, at::kLong).view({2, 4});
   EXPECT_LT(deviation(a.logits(words), b.logits(words)), 1e-12);
   a.log_probabilities(words).sum().backward();
@@ -202,6 +302,11 @@ TEST(Transformer, TheFastStackLayerEqualsThePlainOne) {
   for (std::size_t i = 0; i < a.parameters().size(); ++i)
     EXPECT_LT(deviation(a.parameters()[i].second.grad(), b.parameters()[i].second.grad()), 1e-10)
         << a.parameters()[i].first;
+}
+
+TEST(Transformer, TheFastStackLayerEqualsThePlainOne) {
+  compare_fast_layer(kLayers);
+  compare_fast_layer(with_exponentials());
 }
 
 TEST(TransformerDropout, IsRepeatedBySeedAndAbsentWithoutNoise) {

@@ -69,7 +69,7 @@ struct Everything {
     const V mixed = mix(part, chosen, c);
     const V shares = pushdown::linear(joined(std::vector<V>{mixed, x}), late).softmax(1);
     const V pairs_of = grouped(joined(std::vector<V>{shares, last, last}));  // 9 numbers
-    return {(mixed * shares + crossed * 0.3 - 0.2 * arrayed(gate, c)).tanh(),
+    return {(mixed * shares + crossed.exp() * 0.3 - 0.2 * arrayed(gate, c)).tanh(),
             pairs_of.narrow(1, 2, 5) + mixed + shares};
   }
 };

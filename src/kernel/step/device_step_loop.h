@@ -200,6 +200,7 @@ struct StepLoop : StepNumbers<F> {
       }
       case StepOp::sigmoid: each(team, size, [&](Index i) { out[i] = sigmoid(x[i]); }); break;
       case StepOp::tanh: each(team, size, [&](Index i) { out[i] = std::tanh(x[i]); }); break;
+      case StepOp::exp: each(team, size, [&](Index i) { out[i] = std::exp(x[i]); }); break;
       case StepOp::relu: each(team, size, [&](Index i) { out[i] = x[i] > 0 ? x[i] : F(0); }); break;
       case StepOp::greater:
         each(team, size, [&](Index i) { out[i] = x[i] > y[i] ? F(1) : F(0); });
@@ -341,6 +342,7 @@ struct StepLoop : StepNumbers<F> {
       case StepOp::tanh:
         add_to(team, node.a, t, [=](Index i) { return slope[i] * (1 - out[i] * out[i]); });
         return;
+      case StepOp::exp: add_to(team, node.a, t, [=](Index i) { return slope[i] * out[i]; }); return;
       case StepOp::relu:
         add_to(team, node.a, t, [=](Index i) { return out[i] > 0 ? slope[i] : F(0); });
         return;

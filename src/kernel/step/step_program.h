@@ -32,6 +32,7 @@ enum class StepOp : std::uint8_t {
   scale,     // factor a + shift
   sigmoid,
   tanh,
+  exp,
   relu,
   softmax,   // over each `offset` consecutive numbers
   greatest,  // 1 at the greatest of each `offset` numbers, else 0; no gradient

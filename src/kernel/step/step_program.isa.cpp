@@ -203,6 +203,7 @@ class StepRun {
       case StepOp::sigmoid: return unary([=](auto x) { return one / (one + vector_exp(-x)); });
       case StepOp::tanh:
         return unary([=](auto x) { return one - two / (one + vector_exp(two * x)); });
+      case StepOp::exp: return unary([](auto x) { return vector_exp(x); });
       case StepOp::relu: return unary([](auto x) { return x > F(0) ? x : splat(F(0)); });
       case StepOp::greater:
         return binary([](auto x, auto y) { return x > y ? splat(F(1)) : splat(F(0)); });
@@ -385,6 +386,7 @@ class StepRun {
       }
       case StepOp::sigmoid: return by([=](auto g, auto y) { return g * y * (one - y); });
       case StepOp::tanh: return by([=](auto g, auto y) { return g * (one - y * y); });
+      case StepOp::exp: return by([](auto g, auto y) { return g * y; });
       case StepOp::relu: return by([](auto g, auto y) { return y > F(0) ? g : splat(F(0)); });
       case StepOp::softmax: {
         if (!p_.nodes[node.a].gradient) return;

@@ -209,4 +209,32 @@ test('the collector counts the graph of a tensor', function()
   assert(most_memory() - before < 700, ('it grew by %d MB'):format(most_memory() - before))
 end)
 
+test('numbers that are not finite are neither set nor written', function()
+  local nan, place = 0 / 0, os.tmpname()
+  local path = place .. '.safetensors'
+  os.remove(place)
+  for dtype, largest in pairs { float32 = 1e38, float64 = 1e308 } do
+    local m = pd.model.language_model { alphabet = { 'a', 'b', 'c' }, controller = { kind = 'elman', hidden = 2 },
+      end_symbol = false, dtype = dtype, seed = 1 }
+    local before = m:parameters()['output.bias']:to_table()
+    for _, wrong in ipairs { nan, math.huge, -math.huge, dtype == 'float32' and 1e39 or nan } do
+      local message = ("'output.bias' has numbers that are not finite in %s"):format(dtype)
+      test.fails(message, function() m:set_parameters { ['output.bias'] = { 0, wrong, 0 } } end)
+      test.fails(message, function()
+        m:set_parameters { ['output.bias'] = pd.tensor({ 0, wrong, 0 }, { dtype = 'float64' }) }
+      end)
+    end
+    test.near(m:parameters()['output.bias'], before, 0)
+    m:set_parameters { ['output.bias'] = { 0, largest, 0 } }
+    m:save(path)
+    test.near(pd.model.load(path):parameters()['output.bias'], m:parameters()['output.bias'], 0)
+    m:parameters()['output.bias']:assign { 0, nan, 0 }
+    test.fails("%[model.save%] 'output.bias' has numbers that are not finite", function() m:save(path) end)
+    test.fails("%[model.export%] 'output.bias' has numbers", function() m:export(place) end)
+    test.equal(pd.file.kind(place), nil)
+    test.near(pd.model.load(path):parameters()['output.bias'], { 0, largest, 0 }, largest * 1e-6)
+  end
+  os.remove(path)
+end)
+
 test.finish()

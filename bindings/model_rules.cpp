@@ -82,7 +82,8 @@ struct InsertOptions : RuleOptions {
           "strength of the rules; if absent, that of the hint, or else one that the program "
           "chooses"},
          {"weight_scale", &Self::weight_scale,
-          "size of the network's discrete weights from now on; if absent, the strength if the option "
+          "size of the network's discrete weights from now on; if absent, the strength if the "
+          "option "
           "or the hint gives one, else unchanged"},
          {"missing", &Self::missing,
           "triples without a transition: keeps them as they are, or leads them into the trap; if "

@@ -55,11 +55,11 @@ print('For example: ' .. train:strings()[1])
 --
 -- Sizes, lengths, optimizer, clipping and learning rate schedule are those of Dusell and Chiang
 -- (2020), section 5.5. The result of a training depends on the initial parameters, so each model
--- starts from 8 random initializations. `pd.train.together` trains these restarts side by side on
--- the threads of the session. As in the paper, the models do not predict where a string ends: the
--- mark and the symbols before it determine that. After epochs 4, 8 and 12 only the better half continues: the restarts
--- with the lower cross-entropy on the validation strings. The last remaining restart trains to
--- epoch 20. The test strings influence neither training nor selection. While they train, the
+-- starts from 8 random initializations. `pd.train.together` trains these restarts side by side on the
+-- threads of the session. As in the paper, the models do not predict where a string ends: the mark and
+-- the symbols before it determine that. After epochs 4, 8 and 12 only the better half continues: the
+-- restarts with the lower cross-entropy on the validation strings. The last remaining restart trains
+-- to epoch 20. The test strings influence neither training nor selection. While they train, the
 -- trainers show their progress and write a line for every epoch.
 local function learn(name, stack)
   local field = {}

@@ -1,7 +1,8 @@
 // A list of pairs as a source of pairs, and its text form: one pair per line, with blanks between
 // symbols and ||| between the two sides, as in Grefenstette et al. 2015:
 //   si1 vi28 oi5 ||| so1 oo5 vo28
-// A side may be empty. Empty lines are skipped, and so are lines that begin with "# " and contain no
+// A side may be empty. Empty lines are skipped, and so are lines that begin with "# " and contain
+// no
 // |||; with one, # is a symbol.
 #pragma once
 #include <optional>

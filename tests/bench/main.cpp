@@ -1,7 +1,7 @@
 // Runs the benchmarks named on the command line, or all: update, recognizer, steps, transduction,
-// language, loops, grammar, trained. `bench device` runs those of a CUDA device and exits with 77 if there
-// is none. `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a
-// profiler.
+// language, loops, grammar, trained. `bench device` runs those of a CUDA device and exits with 77
+// if there is none. `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model,
+// for a profiler.
 #include <ATen/Parallel.h>
 
 #include <algorithm>

@@ -114,8 +114,9 @@ TEST(LabelledSampling, NoStringOfAnExcludedSetOccurs) {
   more.distinct = "none";
   EXPECT_TRUE(contains(problem([&] { make_labelled(an_bn(), more, {all}); }),
                        "has only 0 beside the 10 excluded strings"));
-  EXPECT_TRUE(contains(problem([&] { make_labelled(dyck2(), more, {all}); }),
-                       "an excluded dataset and the grammar have different symbols: 'a' and 'b'; "));
+  EXPECT_TRUE(
+      contains(problem([&] { make_labelled(dyck2(), more, {all}); }),
+               "an excluded dataset and the grammar have different symbols: 'a' and 'b'; "));
 }
 
 TEST(LabelledSampling, NegativesHaveTheLengthsOfThePositives) {

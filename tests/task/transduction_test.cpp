@@ -196,8 +196,7 @@ TEST(PairList, ReadsAndWritesThePapersLines) {
   EXPECT_EQ(text, "si1 vi28 oi5 ||| so1 oo5 vo28\nsi1 vi1 ||| so1\n||| so1\n");
   EXPECT_EQ(parse_pairs(text, "again")->pairs(), list->pairs());
   // A line with # in front is a pair if it has bars, otherwise a comment.
-  const auto marked =
-      parse_pairs("0 # ||| # 0\n# 0 ||| 0 #\n# ||| #\n# 0\n# a|||b\n", "marked");
+  const auto marked = parse_pairs("0 # ||| # 0\n# 0 ||| 0 #\n# ||| #\n# 0\n# a|||b\n", "marked");
   EXPECT_EQ(marked->pairs(), (std::vector<Pair>{{{0, 1}, {0, 1}}, {{1, 0}, {1, 0}}, {{1}, {0}}}));
   EXPECT_EQ(parse_pairs(pairs_text(*marked, marked->pairs()), "m")->pairs(), marked->pairs());
   const auto sharp = parse_pairs(" # a ||| b\n", "sharp");

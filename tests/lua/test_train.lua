@@ -178,7 +178,7 @@ test('divergence stops with advice and keeps the last checkpoint', function()
 end)
 
 test('a loss that grows without end is reported, and the best epoch is kept', function()
-  local path, m = folder(), model()
+  local path, m = folder(), model { end_symbol = false }
   local t = trainer { model = m, run_folder = path, epochs = 2, optimizer = { kind = 'sgd', learning_rate = 1e-3 } }
   for epoch in t:epochs() do
     if epoch.epoch == 1 then

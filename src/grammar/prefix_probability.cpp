@@ -3,6 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "base/check.h"
 #include "base/memory.h"
 #include "base/stopping.h"
 #include "grammar/chart.h"

@@ -74,7 +74,9 @@ void expect_means(const Make& make, double symbols) {
     expect_equal(of(strings), mean);
     expect_equal(of(by_symbol), mean / symbols);
     // The strings are such that it makes a difference.
-    if (accumulate == 1) EXPECT_GT(distance(of(equal), mean), 1e-3);
+    if (accumulate == 1) {
+      EXPECT_GT(distance(of(equal), mean), 1e-3);
+    }
   }
 }
 

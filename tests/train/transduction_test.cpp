@@ -176,7 +176,7 @@ TEST(Transduction, RefusesOtherAlphabets) {
             std::string::npos);
   EXPECT_NE(complaint<std::invalid_argument>([&] {
               transduction(small_transducer(*train), train, other);
-            }).find("source alphabet"),
+            }).find("the sources of the data and of the model"),
             std::string::npos);
 }
 

@@ -1,0 +1,289 @@
+-- Recipes: trainings that learn a task, each a short script scripts/recipes/NAME.lua with models, a curriculum and a
+-- search. scripts/recipes/tasks has the tasks: their data and the tests that decide whether a network has solved them.
+--
+--   pd.recipe.list()
+--   local result = pd.recipe.run('unmarked_reversal', { seed = 1 })
+--   print(result.solved, result.value_1, result.folder)
+--
+-- `pushdown recipe` is the same as a command. docs/reference/recipes.md describes how to write one.
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local nearest = require 'pushdown.nearest'
+local pd = require 'pushdown'
+local report = require 'pushdown.report'
+local runs = require 'pushdown.runs'
+
+local M = {}
+
+local folder = pd.root .. '/scripts/recipes/'
+
+-- The record of all runs. An installed program has none.
+M.record = pd.root .. '/docs/results/recipes/runs.csv'
+
+-- recipe.names() -> sorted list of the names of the recipes.
+function M.names()
+  local names = {}
+  for _, file in ipairs(pd.file.list(folder)) do names[#names + 1] = file:match '^([%w_]+)%.lua$' end
+  table.sort(names)
+  return names
+end
+
+local smoke = false  -- whether the recipe that is being loaded only checks that everything works
+
+-- recipe.task(kind, options) -> task: calls the function that scripts/recipes/tasks/KIND.lua returns. It gets the
+-- options, with smoke = true if the data are to be very small.
+function M.task(kind, options)
+  local given = { smoke = smoke }
+  for key, value in pairs(options or {}) do given[key] = value end
+  return dofile(('%stasks/%s.lua'):format(folder, kind))(given)
+end
+
+-- ---- The recipe ----
+
+local needed = { task = 'table', minutes = 'number', models = 'table', search = 'table', trainer = 'function' }
+
+local function check(path, recipe)
+  local function fail(...) error(('[recipe] %s: %s'):format(path, (...):format(select(2, ...))), 0) end
+  if type(recipe) ~= 'table' then fail('expected a table as its result, got a %s', type(recipe)) end
+  for key, value in pairs(recipe) do
+    if not needed[key] then fail("unknown key '%s'; the keys are task, minutes, models, search, trainer", tostring(key)) end
+    if type(value) ~= needed[key] then fail('%s must be a %s, got a %s', key, needed[key], type(value)) end
+  end
+  for key in pairs(needed) do
+    if recipe[key] == nil then fail('%s is missing', key) end
+  end
+  for key, kind in pairs { title = 'string', group = 'string', tests = 'table', lengths = 'table' } do
+    if type(recipe.task[key]) ~= kind then fail('%s of the task must be a %s', key, kind) end
+  end
+  for i, test in ipairs(recipe.task.tests) do
+    local bars = 0
+    for _, key in ipairs { 'below', 'above', 'at_most' } do bars = bars + (test[key] and 1 or 0) end
+    if bars ~= 1 or type(test.value) ~= 'function' or type(test.name) ~= 'string' then
+      fail('test %d needs name, value, and one of below, above and at_most', i)
+    end
+  end
+  for i, model in ipairs(recipe.models) do
+    if type(model.name) ~= 'string' then fail('models[%d] has no name', i) end
+  end
+  if #recipe.models == 0 or #recipe.task.tests == 0 then fail 'there must be a model and a test' end
+  return recipe
+end
+
+-- The path of a recipe: of a name in scripts/recipes, or of a file of the user.
+local function path_of(name)
+  if name:find '[/.]' then
+    if not files.exists(name) then error(("[recipe] there is no file '%s'"):format(name), 0) end
+    return name
+  end
+  local path = folder .. name .. '.lua'
+  if files.exists(path) then return path end
+  local near = nearest(name, M.names())
+  error(("[recipe] there is no recipe '%s'%s; pd.recipe.list() shows all"):format(name,
+    near and (", did you mean '%s'?"):format(near) or ''), 0)
+end
+
+-- recipe.load(name, options) -> the checked table of a recipe, with its name and the path of its script. name: that of
+-- a recipe, or the path of a script. options.smoke: very small data.
+function M.load(name, options)
+  local path = path_of(name)
+  local before = smoke
+  smoke = options and options.smoke or false
+  local ok, recipe = pcall(dofile, path)
+  smoke = before
+  if not ok then error(recipe, 0) end
+  check(path, recipe)
+  recipe.name, recipe.path = path:match '([^/]*)%.lua$' or path, path
+  return recipe
+end
+
+-- recipe.slug(name) -> the name of a model as a word: 'RNS-RNN' -> 'rns_rnn'.
+function M.slug(name) return (name:lower():gsub('%W+', '_')) end
+
+local function model_of(recipe, name)
+  if name == '' then return recipe.models[1] end
+  local known = {}
+  for i, model in ipairs(recipe.models) do
+    if model.name == name or M.slug(model.name) == name then return model end
+    known[i] = M.slug(model.name)
+  end
+  error(("[recipe] %s has no model '%s'; its models are %s"):format(recipe.name, name, table.concat(known, ', ')), 0)
+end
+
+-- ---- Its record ----
+
+-- Returns the recorded runs of a model of a recipe: solved, runs, minutes of a search on average.
+local function recorded(rows, name, model)
+  local solved, count, seconds = 0, 0, 0
+  for _, row in ipairs(rows) do
+    if row.recipe == name and row.model == M.slug(model.name) then
+      count, seconds = count + 1, seconds + tonumber(row.seconds)
+      if row.solved == 'true' then solved = solved + 1 end
+    end
+  end
+  return solved, count, count > 0 and seconds / count / 60 or nil
+end
+
+-- recipe.list() -> table (pushdown.report): every recipe with its task, model, the number of solved seeds, and the
+-- minutes of a search on one core.
+function M.list()
+  local _, kept = nil, {}
+  if files.exists(M.record) then _, kept = require 'pushdown.csv'.read(M.record) end
+  local rows = {}
+  for i, name in ipairs(M.names()) do
+    local recipe = M.load(name, { smoke = true })
+    local model = recipe.models[1]
+    local solved, count, minutes = recorded(kept, name, model)
+    rows[i] = { name, recipe.task.title, model.name, count > 0 and ('%d of %d'):format(solved, count) or '',
+      minutes or '', recipe.minutes }
+  end
+  return report.table { columns = { 'recipe', 'task', 'model', 'solved', { 'minutes', format = '%.1f' },
+    'at most' }, rows = rows }
+end
+
+-- ---- Running it ----
+
+local function passes(test, value)
+  if value ~= value then return false end
+  if test.below then return value < test.below end
+  if test.above then return value > test.above end
+  return value <= test.at_most
+end
+
+local function bar_of(test)
+  local sign = test.below and '<' or test.above and '>' or '≤'
+  return ('%s %g'):format(sign, test.below or test.above or test.at_most)
+end
+
+local function search(recipe, model, options, run)
+  local given = { folder = run.folder, name = recipe.name }
+  for key, value in pairs(recipe.search) do given[key] = value end
+  if options.smoke then given.restarts, given.rungs, given.keep = 1, nil, nil end
+  function given.make(restart, into)
+    local made = recipe.trainer(options.seed, restart, model)
+    made.run_folder = into
+    for _, stage in ipairs(options.smoke and made.stages or {}) do stage.epochs = 1 end
+    if options.smoke then made.epochs = not made.stages and 1 or nil end
+    return pd.train.trainer(made)
+  end
+  return pd.search.run(given)
+end
+
+-- The tests of a network, and their table.
+local function measure(recipe, model, network, run)
+  local values, rows, solved = {}, {}, true
+  for i, test in ipairs(recipe.task.tests) do
+    values[i] = test.value(network)
+    local passed = passes(test, values[i])
+    solved = solved and passed
+    rows[i] = { test.name, test.quantity or '', values[i], bar_of(test), passed and 'yes' or 'no' }
+  end
+  run:table('results', { title = ('%s, %s'):format(recipe.task.title, model.name),
+    columns = { 'test', 'quantity', { 'value', format = '%.4g' }, 'bar', 'passed' }, rows = rows,
+    note = 'The network is the best one on validation strings. Test strings decide nothing.' })
+  return values, solved
+end
+
+local function draw(recipe, model, network, run)
+  local lengths = recipe.task.lengths
+  local line, rows = { name = model.name, x = {}, y = {} }, {}
+  for i, length in ipairs(lengths.values) do
+    line.x[i], line.y[i] = length, lengths.value(network, length)
+    rows[i] = { length, line.y[i] }
+  end
+  report.table { columns = { 'length', 'value' }, rows = rows }:save(run:path 'lengths')
+  run:lines('lengths', { title = ('%s, trained on lengths up to %d'):format(recipe.task.title, lengths.trained),
+    x_label = 'length of the test strings', y_label = lengths.quantity, series = { line } })
+end
+
+-- Learning curves of all restarts, and the metrics of the best one as those of the run.
+local function curves(recipe, found, run)
+  local series, seconds, epochs, drawn = {}, 0, 0, nil
+  for _, one in ipairs(found.rows) do
+    local folder_of_one = ('%s/restart-%d'):format(run.folder, one.restart)
+    local line = { name = ('restart %d%s'):format(one.restart, one.restart == found.restart and ' (best)' or ''),
+      x = {}, y = {} }
+    for _, epoch in ipairs(runs.history(folder_of_one)) do
+      for _, metric in ipairs { 'cross_entropy_difference', 'set_accuracy', 'coarse', 'accuracy' } do
+        if not drawn and type(epoch[metric]) == 'number' then drawn = metric end
+      end
+      line.x[#line.x + 1], line.y[#line.y + 1] = epoch.epoch, epoch[drawn]
+      seconds, epochs = seconds + (epoch.seconds or 0), epochs + 1
+    end
+    if #line.x > 0 then series[#series + 1] = line end
+  end
+  local metrics = ('%s/restart-%d/metrics.jsonl'):format(run.folder, found.restart)
+  files.write(run:path 'metrics.jsonl', files.read(metrics))
+  run:lines('curves', { title = recipe.task.title .. ', validation strings of each stage', x_label = 'epoch',
+    y_label = (drawn or 'value'):gsub('_', ' '), series = series })
+  return seconds, epochs
+end
+
+M.declaration = {
+  name = 'recipes/train', doc = 'Trains the model of a recipe, and tests what it has learned.',
+  options = {
+    { 'recipe', 'unmarked_reversal', 'name of a recipe, or path of a script of this form' },
+    { 'model', '', 'one of the models of the recipe; none: the first' },
+    { 'seed', 1, 'decides the training strings and all parameters', minimum = 0 },
+    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+  },
+  smoke = {},
+}
+
+-- recipe.start(arguments) -> result: the run of a recipe with the options of the command line `arguments`. It has a
+-- table of the tests, learning curves, the test by length, and what the task shows of the network. The result is also
+-- result.json of its folder: solved, value_1, ... (the values of the tests), restarts, epochs and seconds of all of
+-- them, and the best restart.
+function M.start(arguments)
+  local options, run = experiment.start(M.declaration, arguments)
+  local before = run:earlier_result()
+  if before then
+    before.folder = run.folder
+    return before
+  end
+  local recipe = M.load(options.recipe, options)
+  local model = model_of(recipe, options.model)
+  local found = search(recipe, model, options, run)
+  local network = pd.model.load(found.folder)
+  local seconds, epochs = curves(recipe, found, run)
+  draw(recipe, model, network, run)
+  if recipe.task.show then recipe.task.show(network, run) end
+  local values, solved = measure(recipe, model, network, run)
+  local begun = 0
+  for _, one in ipairs(found.rows) do begun = begun + ((one.epochs or 0) > 0 and 1 or 0) end
+  local result = { recipe = recipe.name, model = M.slug(model.name), seed = options.seed, restart = options.restart,
+    solved = solved, found = found.value, best_restart = found.restart, restarts = begun, epochs = epochs,
+    seconds = seconds }
+  local order = { 'recipe', 'model', 'seed', 'restart', 'solved' }
+  for i, value in ipairs(values) do
+    result['value_' .. i] = value
+    order[#order + 1] = 'value_' .. i
+  end
+  for _, key in ipairs { 'found', 'best_restart', 'restarts', 'epochs', 'seconds' } do order[#order + 1] = key end
+  run:finish(json.ordered(result, order))
+  result.folder = run.folder
+  return result
+end
+
+-- recipe.run(name, {seed = 1, model =, folder =, smoke = false}) -> result of recipe.start. model: one of the other
+-- models of the recipe, trained in the same way; folder: the run folder, by default runs/recipes/NAME/MODEL/seed-SEED.
+-- A run that was stopped goes on, and a finished one is not repeated.
+function M.run(name, options)
+  if type(name) ~= 'string' then error('[recipe.run] expected the name of a recipe; pd.recipe.list() shows all', 0) end
+  options = options or {}
+  for key in pairs(options) do
+    if key ~= 'seed' and key ~= 'model' and key ~= 'folder' and key ~= 'smoke' then
+      error(("[recipe.run] unknown option '%s'; the options are seed, model, folder, smoke"):format(tostring(key)), 0)
+    end
+  end
+  local recipe = M.load(name, { smoke = true })
+  local model = M.slug(model_of(recipe, options.model or '').name)
+  local seed = ('%.0f'):format(options.seed or 1)
+  local arguments = { [0] = 'recipe ' .. name, '--recipe', name, '--model', model, '--seed', seed, '--run-folder',
+    options.folder or ('runs/recipes/%s/%s/seed-%s%s'):format(recipe.name, model, seed, options.smoke and '-smoke' or '')
+  }
+  if options.smoke then arguments[#arguments + 1] = '--smoke' end
+  return M.start(arguments)
+end
+
+return M

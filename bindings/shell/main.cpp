@@ -30,11 +30,12 @@ namespace {
 
 // The text of --version after the version: the device support of the build, and the devices.
 constexpr const char* kVersionCommand = "io.write(require('pushdown').device.text())";
-// `pushdown runs ...`, `report ...`, `kernel ...`; scripts of these names need a path, such as
-// ./runs.
+// `pushdown runs ...`, `report ...`, `recipe ...`, `kernel ...`; scripts of these names need a path,
+// such as ./runs.
 const char* command_text(const std::string& word) {
   if (word == "runs") return "os.exit(require('pushdown.runs.command').run{...})";
   if (word == "report") return "os.exit(require('pushdown.report.command').run{...})";
+  if (word == "recipe") return "os.exit(require('pushdown.recipe.command').run{...})";
   if (word == "kernel") return "os.exit(require('pushdown.kernel').run{...})";
   return nullptr;
 }
@@ -234,7 +235,7 @@ int run(int count, char** words) {
     const std::vector<std::string> arguments(line.script.begin() + 1, line.script.end());
     auto outcome = interpreter.run_file(line.script[0], arguments);
     if (outcome.status != Interpreter::Status::ok && !std::filesystem::exists(line.script[0])) {
-      const auto near = nearest_names(line.script[0], {"runs", "report", "kernel"});
+      const auto near = nearest_names(line.script[0], {"runs", "report", "recipe", "kernel"});
       if (!near.empty()) outcome.error += "; did you mean the command " + near + "?";
     }
     if (!prompt)

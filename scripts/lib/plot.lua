@@ -38,9 +38,9 @@ function M.bars(spec) return finish(spec, require 'pushdown.plot.bars'(spec)) en
 -- locale decides), format ('%.4g').
 function M.bars_text(spec) return require 'pushdown.plot.bars_text'(spec) end
 
--- plot.heat_map(options) -> SVG of a matrix: values (list of rows, the top row first), x_labels,
--- y_labels, x_label, y_label, value_label, low, high (ends of the colour scale), show_values,
--- format, title, width, height, path. Missing and infinite values are grey.
+-- plot.heat_map(options) -> SVG of a matrix: values (list of rows, the top row first), x_labels, y_labels, x_label,
+-- y_label, value_label, low, high (ends of the colour scale), show_values, format, cells (rows of texts to show in
+-- place of the values), title, width, height, path. Missing and infinite values are grey.
 function M.heat_map(spec) return finish(spec, require 'pushdown.plot.heat_map'(spec)) end
 
 -- plot.heat_text(options) -> the same heat map as text for the terminal. Further options: columns (width,

@@ -9,6 +9,7 @@
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local kinds = require 'pushdown.record.kinds'
 local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 local report = require 'pushdown.report'
@@ -47,7 +48,9 @@ local function check(path, recipe)
   local function fail(...) error(('[recipe] %s: %s'):format(path, (...):format(select(2, ...))), 0) end
   if type(recipe) ~= 'table' then fail('expected a table as its result, got a %s', type(recipe)) end
   for key, value in pairs(recipe) do
-    if not needed[key] then fail("unknown key '%s'; the keys are task, minutes, models, search, trainer", tostring(key)) end
+    if not needed[key] then
+      fail("unknown key '%s'; the keys are task, minutes, models, search, trainer", tostring(key))
+    end
     if type(value) ~= needed[key] then fail('%s must be a %s, got a %s', key, needed[key], type(value)) end
   end
   for key in pairs(needed) do
@@ -150,7 +153,8 @@ local function passes(test, value)
   return value <= test.at_most
 end
 
-local function bar_of(test)
+-- recipe.bar(test) -> what the value of a test must be, as text: '< 0.01'.
+function M.bar(test)
   local sign = test.below and '<' or test.above and '>' or '≤'
   return ('%s %g'):format(sign, test.below or test.above or test.at_most)
 end
@@ -176,7 +180,7 @@ local function measure(recipe, model, network, run)
     values[i] = test.value(network)
     local passed = passes(test, values[i])
     solved = solved and passed
-    rows[i] = { test.name, test.quantity or '', values[i], bar_of(test), passed and 'yes' or 'no' }
+    rows[i] = { test.name, test.quantity or '', values[i], M.bar(test), passed and 'yes' or 'no' }
   end
   run:table('results', { title = ('%s, %s'):format(recipe.task.title, model.name),
     columns = { 'test', 'quantity', { 'value', format = '%.4g' }, 'bar', 'passed' }, rows = rows,
@@ -196,6 +200,13 @@ local function draw(recipe, model, network, run)
     x_label = 'length of the test strings', y_label = lengths.quantity, series = { line } })
 end
 
+-- recipe.metric(epoch) -> the name of the number of an epoch that learning curves show, or nil.
+function M.metric(epoch)
+  for _, name in ipairs(kinds['recipes/train'].curve.metrics) do
+    if type(epoch[name]) == 'number' then return name end
+  end
+end
+
 -- Learning curves of all restarts, and the metrics of the best one as those of the run.
 local function curves(recipe, found, run)
   local series, seconds, epochs, drawn = {}, 0, 0, nil
@@ -204,9 +215,7 @@ local function curves(recipe, found, run)
     local line = { name = ('restart %d%s'):format(one.restart, one.restart == found.restart and ' (best)' or ''),
       x = {}, y = {} }
     for _, epoch in ipairs(runs.history(folder_of_one)) do
-      for _, metric in ipairs { 'cross_entropy_difference', 'set_accuracy', 'coarse', 'accuracy' } do
-        if not drawn and type(epoch[metric]) == 'number' then drawn = metric end
-      end
+      drawn = drawn or M.metric(epoch)
       line.x[#line.x + 1], line.y[#line.y + 1] = epoch.epoch, epoch[drawn]
       seconds, epochs = seconds + (epoch.seconds or 0), epochs + 1
     end
@@ -280,9 +289,11 @@ function M.run(name, options)
   local model = M.slug(model_of(recipe, options.model or '').name)
   local seed = ('%.0f'):format(options.seed or 1)
   local arguments = { [0] = 'recipe ' .. name, '--recipe', name, '--model', model, '--seed', seed, '--run-folder',
-    options.folder or ('runs/recipes/%s/%s/seed-%s%s'):format(recipe.name, model, seed, options.smoke and '-smoke' or '')
-  }
-  if options.smoke then arguments[#arguments + 1] = '--smoke' end
+    options.folder or ('runs/recipes/%s/%s/seed-%s'):format(recipe.name, model, seed) }
+  if options.smoke then
+    arguments[#arguments + 1] = '--smoke'
+    if not options.folder then arguments[8] = arguments[8] .. '-smoke' end
+  end
   return M.start(arguments)
 end
 

@@ -56,9 +56,11 @@ return function(spec)
       -- Slightly wider than the cell, so that no white seams show between cells.
       canvas:add('rect', { x = x, y = y, width = width + 0.3, height = height + 0.3,
         fill = share and colour(share) or '#d9d9d9' })
-      if spec.show_values and share then
-        canvas:text(x + width / 2, y + height / 2 + 4, (spec.format or '%.2f'):format(value),
-          { ['text-anchor'] = 'middle', ['font-size'] = 11, fill = share > 0.55 and '#ffffff' or svg.ink })
+      local shown = spec.cells and (spec.cells[i] or {})[k]
+      if spec.show_values and share then shown = shown or (spec.format or '%.2f'):format(value) end
+      if shown then
+        canvas:text(x + width / 2, y + height / 2 + 4, shown,
+          { ['text-anchor'] = 'middle', ['font-size'] = 11, fill = share and share > 0.55 and '#ffffff' or svg.ink })
       end
     end
   end

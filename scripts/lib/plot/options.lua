@@ -22,7 +22,8 @@ local bars = with(picture, in_text, labels, { categories = 'list', reference = '
   series = { each = { name = 'text', y = 'numbers', low = 'numbers', high = 'numbers', colour = 'text' } },
   legend = 'boolean', under = 'row' })
 local heat_map = with(picture, in_text, labels, { values = 'list', x_labels = 'texts', y_labels = 'texts',
-  value_label = 'text', low = 'number', high = 'number', show_values = 'boolean', format = 'format' })
+  value_label = 'text', low = 'number', high = 'number', show_values = 'boolean', format = 'format',
+  cells = 'list' })
 local strengths = with(picture, in_text, { run = 'strengths', symbols = 'texts', memory = 'count', what = 'text' })
 local word_strengths = with(picture, in_text, { run = 'strengths', symbols = 'texts', memory = 'count', show = 'list',
   y_label = 'text', y_max = 'number', ['end'] = { 'top', 'bottom' } })

@@ -24,6 +24,11 @@ return {
   ['chomsky/train'] = {
     file = { name = 'lengths.csv', columns = { { 'length', 0 }, { 'accuracy', 4 } } },
   },
+  ['recipes/train'] = {
+    curve = { metrics = { 'cross_entropy_difference', 'set_accuracy', 'coarse', 'accuracy', 'cross_entropy' },
+      decimals = 4, points = 150 },
+    file = { name = 'lengths.csv', columns = { { 'length', 0 }, { 'value', 4 } } },
+  },
   ['flare/train'] = {
     file = { name = 'lengths.csv', columns = { { 'length', 1 }, { 'accuracy', 4 }, { 'strings', 0 } } },
   },

@@ -1,0 +1,175 @@
+-- What learns what: the recipes of scripts/recipes, each with several seeds, as a table, a picture of tasks by models,
+-- and learning curves and results by length of every recipe.
+--
+--   pushdown scripts/experiments/recipes/table.lua --recipes unmarked_reversal,dyck --restarts 5
+--   pushdown scripts/experiments/recipes/table.lua --recorded docs/results/recipes/runs.csv --missing leave
+--
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
+local csv = require 'pushdown.csv'
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local grid = require 'pushdown.grid'
+local plot = require 'pushdown.plot'
+local recipe = require 'pushdown.recipe'
+local runs = require 'pushdown.runs'
+local statistics = require 'pushdown.statistics'
+local here = arg[0]:match('^(.*/)') or ''
+
+local options, run = experiment.start {
+  name = 'recipes/table', doc = 'What learns what: all recipes, with several seeds each.',
+  options = experiment.join_options({
+    { 'recipes', recipe.names(), 'recipes' },
+    { 'models', 'first', 'the models of a recipe: the first, or all', choices = { 'first', 'all' } },
+    { 'restarts', 5, 'seeds of every recipe', minimum = 1 },
+    { 'folder', 'runs/recipes/grid', 'where the runs lie' },
+  }, grid.options),
+}
+
+-- The papers in the order of the page.
+local groups = { 'Dusell and Chiang (2020)', 'Mali et al. (2021)', 'Grefenstette et al. (2015)', 'Mali et al. (2019)',
+  'Butoi et al. (2025)', 'Delétang et al. (2023)' }
+local place_of = {}
+for i, group in ipairs(groups) do place_of[group] = i end
+
+local recipes, grids = {}, { failures = 'report' }
+for i, name in ipairs(options.recipes) do
+  recipes[i] = recipe.load(name, { smoke = true })
+  for k, model in ipairs(recipes[i].models) do
+    if k == 1 or options.models == 'all' then
+      local slug = recipe.slug(model.name)
+      grids[#grids + 1] = { name = ('recipes/%s/%s'):format(recipes[i].name, slug), script = here .. 'train.lua',
+        folder = ('%s/%s/%s'):format(options.folder, recipes[i].name, slug), points = { {} },
+        fixed = { recipe = name, model = slug }, restarts = options.restarts }
+    end
+  end
+end
+table.sort(recipes, function(a, b)
+  local one, other = place_of[a.task.group] or #groups + 1, place_of[b.task.group] or #groups + 1
+  if one ~= other then return one < other end
+  return a.name < b.name
+end)
+local rows = grid.run(grid.place(grids, options))
+
+-- The finished runs of a model: their headline numbers, and what they have solved.
+local function outcome_of(name, model)
+  local out = { runs = {}, values = {}, solved = 0, seconds = 0 }
+  for _, row in ipairs(rows) do
+    if row.status == 'done' and row.result.recipe == name and row.result.model == recipe.slug(model.name) then
+      out.runs[#out.runs + 1], out.values[#out.values + 1] = row, row.result.value_1
+      out.solved = out.solved + (row.result.solved and 1 or 0)
+      out.seconds = out.seconds + row.result.seconds
+    end
+  end
+  return #out.runs > 0 and out or nil
+end
+
+local function best_of(test, values)
+  local best
+  for _, value in ipairs(values) do
+    if not best or (test.above and value > best) or (not test.above and value < best) then best = value end
+  end
+  return best
+end
+
+-- ---- Tables ----
+
+local all, summary, seen = {}, {}, {}
+for _, one in ipairs(recipes) do
+  local test = one.task.tests[1]
+  for _, model in ipairs(one.models) do
+    local found = outcome_of(one.name, model)
+    if found then
+      local row = { one.task.title, model.name, ('%s, %s'):format(test.quantity, test.name), recipe.bar(test),
+        best_of(test, found.values), statistics(found.values), ('%d of %d'):format(found.solved, #found.runs),
+        found.seconds / #found.runs / 60, one.name, one.task.group }
+      all[#all + 1] = row
+      if model == one.models[1] and not seen[one.task.group] and #summary < 5 then
+        summary[#summary + 1], seen[one.task.group] = row, true
+      end
+    end
+  end
+end
+local columns = { 'task', 'model', 'measure', 'bar', { 'best', format = '%.4g' }, { 'mean', format = '%.4g' }, 'solved',
+  { 'minutes', format = '%.1f' }, 'recipe', 'paper' }
+run:table('table', { columns = columns, rows = all, note = rows.note, title = 'What learns what: the best and the mean '
+  .. 'of the first test, and how many of the seeds pass all tests.' })
+run:table('summary', { columns = columns, rows = summary, title = 'The first task of each paper.' })
+
+-- ---- Pictures ----
+
+-- The share of seeds that have solved a task, tasks by models.
+local function draw_map()
+  local models, column_of, titles, line_of, values, cells = {}, {}, {}, {}, {}, {}
+  for _, one in ipairs(recipes) do
+    for _, model in ipairs(one.models) do
+      local found = outcome_of(one.name, model)
+      if found then
+        if not column_of[model.name] then
+          models[#models + 1] = model.name
+          column_of[model.name] = #models
+        end
+        local line = line_of[one.task.title]
+        if not line then
+          line = #values + 1
+          titles[line], line_of[one.task.title] = one.task.title, line
+          values[line], cells[line] = {}, {}
+        end
+        local k = column_of[model.name]
+        values[line][k] = found.solved / #found.runs
+        cells[line][k] = ('%d/%d'):format(found.solved, #found.runs)
+      end
+    end
+  end
+  local spec = { title = 'What learns what: seeds that solve a task', values = values, cells = cells, x_labels = models,
+    y_labels = titles, low = 0, high = 1, value_label = 'share of seeds', width = 900, height = 60 + 24 * #values }
+  run:picture('what_learns_what', plot.heat_map(spec))
+  print()
+  io.write(plot.heat_text(spec))
+end
+
+-- Lines of all seeds of a recipe, in the colour of their model. read(row) returns x and y of a run.
+local function draw_lines(one, name, spec, read)
+  local series = {}
+  for k, model in ipairs(one.models) do
+    local found, named = outcome_of(one.name, model), false
+    for _, row in ipairs(found and found.runs or {}) do
+      local x, y = read(row)
+      if x and #x > 0 then
+        series[#series + 1] = { name = model.name, x = x, y = y, look = k, legend = not named, markers = false }
+        named = true
+      end
+    end
+  end
+  if #series == 0 then return end
+  spec.series = series
+  run:picture(('%s-%s'):format(one.name, name), plot.lines(spec))
+end
+
+local function read_lengths(row)
+  local x, y, path = {}, {}, row.folder .. '/lengths.csv'
+  for i, line in ipairs(files.exists(path) and select(2, csv.read(path)) or {}) do
+    x[i], y[i] = tonumber(line.length), tonumber(line.value)
+  end
+  return x, y
+end
+
+draw_map()
+for _, one in ipairs(recipes) do
+  local lengths, metric = one.task.lengths, nil
+  draw_lines(one, 'lengths', { title = ('%s by length, trained up to %d'):format(one.task.title, lengths.trained),
+    x_label = 'length of the test strings', y_label = lengths.quantity }, read_lengths)
+  draw_lines(one, 'curves', { title = one.task.title .. ', best restart of every seed, validation', x_label = 'epoch',
+    y_label = 'measure of the training' }, function(row)
+    local x, y = {}, {}
+    for i, epoch in ipairs(runs.history(row.folder)) do
+      metric = metric or recipe.metric(epoch)
+      x[i], y[i] = epoch.epoch, epoch[metric]
+    end
+    return x, y
+  end)
+end
+print('\nRuns and logs: ' .. options.folder)
+run:finish { runs = #rows, failed = rows.failed }
+if rows.failed > 0 then
+  error(('%d of %d runs failed; their ends are shown above'):format(rows.failed, #rows), 0)
+end

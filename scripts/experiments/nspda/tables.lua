@@ -87,6 +87,21 @@ local function floor_of(options, task)
   return protocol.training_data(options, grammar, 1):floor(protocol.test_data(options, grammar))
 end
 
+-- Algorithm 1 of the paper ends when the network has "converged on V", which can also mean the validation strings. The
+-- runs of a cell with an epoch without a validation error, and the first such epochs: '5 of 5 (17 to 29)'.
+local function converged_on_validation(cell)
+  local count, first, last = 0, math.huge, 0
+  for _, one in ipairs(cell.runs) do
+    if one.result.validation_error == 0 then
+      local epoch = one.result.best_epoch  -- the first one with the smallest validation error
+      count, first, last = count + 1, math.min(first, epoch), math.max(last, epoch)
+    end
+  end
+  local text = ('%d of %d'):format(count, #cell.runs)
+  if count == 0 then return text end
+  return ('%s (%s)'):format(text, first == last and first or ('%d to %d'):format(first, last))
+end
+
 -- Shows and saves the table and the curves. metric: key of result.json; others: further { key, title }
 -- whose means and deviations are shown.
 function M.finish(run, options, kept, rows, given)
@@ -101,14 +116,14 @@ function M.finish(run, options, kept, rows, given)
       more[#more + 1], more[#more + 2] = value, spread or 'NA'
     end
     local line = { protocol.titles[cell.task], cell.row, cell.column or '', cell.paper or 'NA', mean, deviation or 'NA',
-      best, ('%d of %d'):format(converged, #cell.runs) }
+      best, ('%d of %d'):format(converged, #cell.runs), converged_on_validation(cell) }
     for _, value in ipairs(more) do line[#line + 1] = value end
     line[#line + 1] = floors[cell.task].error
     line[#line + 1] = require 'pushdown.grid'.point_name(cell.point)
     lines[#lines + 1] = line
   end
   local columns = { 'language', given.row_title or 'model', 'order', 'paper', { 'ours: mean', format = given.format },
-    { 'deviation', format = given.format }, { 'best', format = given.format }, 'converged' }
+    { 'deviation', format = given.format }, { 'best', format = given.format }, 'converged', 'on validation' }
   for _, other in ipairs(given.others or {}) do
     columns[#columns + 1] = { other[2], format = '%.2f' }
     columns[#columns + 1] = { 'deviation', format = '%.2f' }
@@ -126,8 +141,9 @@ function M.finish(run, options, kept, rows, given)
         y_label = 'correctly classified training strings (%)', series = all })
     end
   end
-  print('\nMean and standard deviation over the repeats; converged: all training strings correctly classified. Runs\n'
-    .. 'that did not converge count with their last value. Curves, all runs and settings: ' .. run.folder)
+  print('\nMean and standard deviation over the repeats; converged: all training strings correctly classified; on\n'
+    .. 'validation: an epoch without a validation error (the first ones). Runs that did not converge count with their\n'
+    .. 'last value. Curves, all runs and settings: ' .. run.folder)
   for _, task in ipairs(options.tasks) do
     print(('Floor of the test error of %s: %.2f %% (%s).'):format(protocol.titles[task], floors[task].error,
       floors[task].classifier))

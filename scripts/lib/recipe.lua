@@ -162,7 +162,7 @@ end
 local function search(recipe, model, options, run)
   local given = { folder = run.folder, name = recipe.name }
   for key, value in pairs(recipe.search) do given[key] = value end
-  if options.smoke then given.restarts, given.rungs, given.keep = 1, nil, nil end
+  if options.restarts > 0 then given.restarts, given.rungs, given.keep = options.restarts, nil, nil end
   function given.make(restart, into)
     local made = recipe.trainer(options.seed, restart, model)
     made.run_folder = into
@@ -235,8 +235,10 @@ M.declaration = {
     { 'model', '', 'one of the models of the recipe; none: the first' },
     { 'seed', 1, 'decides the training strings and all parameters', minimum = 0 },
     { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+    { 'restarts', 0, 'initial parameters that are tried, all to the end; 0: those of the recipe, and its rungs',
+      minimum = 0 },
   },
-  smoke = {},
+  quick = { restarts = 2 }, smoke = { restarts = 1 },
 }
 
 -- recipe.start(arguments) -> result: the run of a recipe with the options of the command line `arguments`. It has a

@@ -23,7 +23,10 @@ local options, run = experiment.start {
     { 'restarts', 5, 'seeds of every recipe', minimum = 1 },
     { 'folder', 'runs/recipes/grid', 'where the runs lie' },
   }, grid.options),
+  quick = { restarts = 1, folder = 'runs/recipes/quick_grid' },
+  smoke = { restarts = 1, recipes = { 'marked_reversal' }, models = 'all', folder = 'runs/recipes/smoke_grid' },
 }
+local flags = options.smoke and { '--smoke' } or options.quick and { '--quick' } or {}
 
 -- The papers in the order of the page.
 local groups = { 'Dusell and Chiang (2020)', 'Mali et al. (2021)', 'Grefenstette et al. (2015)', 'Mali et al. (2019)',
@@ -39,7 +42,7 @@ for i, name in ipairs(options.recipes) do
       local slug = recipe.slug(model.name)
       grids[#grids + 1] = { name = ('recipes/%s/%s'):format(recipes[i].name, slug), script = here .. 'train.lua',
         folder = ('%s/%s/%s'):format(options.folder, recipes[i].name, slug), points = { {} },
-        fixed = { recipe = name, model = slug }, restarts = options.restarts }
+        fixed = { recipe = name, model = slug }, restarts = options.restarts, flags = flags }
     end
   end
 end

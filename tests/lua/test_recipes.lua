@@ -1,0 +1,143 @@
+-- Recipes: what makes one valid, its run, its command, its place in a record, and every recipe of the program at the
+-- smallest size.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local recipe = require 'pushdown.recipe'
+local test = require 'pushdown.test'
+
+pd.session { log_level = 'off' }
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local top = os.tmpname()
+os.remove(top)
+files.make_folder(top)
+
+-- Runs the shell in `top`; returns its output and exit status.
+local function run(...)
+  local words = { 'cd', files.quoted(top), '&&', files.quoted(shell), '--threads', '1', '--log-level', 'warn' }
+  for _, word in ipairs { ... } do words[#words + 1] = files.quoted(word) end
+  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
+  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
+  pipe:close()
+  return output, tonumber(status)
+end
+
+local function has(text, part) assert(text:find(part, 1, true), ('no "%s" in:\n%s'):format(part, text)) end
+
+-- A recipe whose tests are numbers without any network. It writes a line for every call of trainer.
+local text = [[
+local pd = require 'pushdown'
+local function append(path, line)
+  local file = io.open(path, 'a')
+  file:write(line)
+  file:close()
+end
+local grammar = pd.grammar.load 'marked_reversal'
+local sampler = grammar:sampler { lengths = { 3, 9 } }
+local task = { title = 'Toy', group = 'Nobody',
+  tests = { { name = 'first', quantity = 'difference', below = 0.5, value = function() return FIRST end },
+    { name = 'second', quantity = 'errors', at_most = 0, value = function() return 0 end } },
+  lengths = { trained = 9, values = { 9, 11 }, quantity = 'difference', value = function(_, n) return n / 10 end },
+  show = function(model, run) append(run:path 'shown.txt', tostring(model)) end }
+return { task = task, minutes = 1, models = { { name = 'LSTM', hidden = 4 }, { name = 'Small LSTM', hidden = 2 } },
+  search = { restarts = 3, rungs = { 1 }, keep = { 2 } },
+  trainer = function(seed, restart, model)
+    append('calls.txt', ('%d %d %s\n'):format(seed, restart, model.name))
+    return { model = pd.model.language_model { alphabet = grammar:alphabet(), seed = 10 * seed + restart,
+        controller = { kind = 'lstm', hidden = model.hidden } },
+      train = sampler:dataset(30, { seed = 1 }), valid = sampler:dataset(20, { seed = 2 }), epochs = 3, seed = seed }
+  end }
+]]
+local function write(name, first) files.write(top .. '/' .. name, (text:gsub('FIRST', first))) end
+write('toy.lua', '0.25')
+write('hard.lua', '0.5')
+
+test('the command runs a recipe, continues it, and says whether the task is solved', function()
+  local output, status = run('recipe', './toy.lua', '--seed', '7')
+  test.equal(status, 0)
+  has(output, 'seed 7 has solved the task')
+  has(output, '< 0.5')
+  local folder = top .. '/runs/recipes/toy/lstm/seed-7'
+  for _, name in ipairs { 'results.txt', 'lengths.svg', 'lengths.csv', 'curves.svg', 'search.txt', 'experiment.json',
+    'metrics.jsonl', 'shown.txt' } do
+    assert(files.exists(folder .. '/' .. name), name)
+  end
+  local result = pd.json.decode(files.read(folder .. '/result.json'))
+  test.equal(result.solved, true)
+  test.equal(result.value_1, 0.25)
+  test.equal(result.restarts, 3)
+  -- Two restarts go on after the first epoch.
+  test.equal(result.epochs, 1 + 3 + 3)
+  test.equal(files.read(top .. '/calls.txt'), '7 1 LSTM\n7 2 LSTM\n7 3 LSTM\n')
+
+  output, status = run('recipe', './toy.lua', '--seed', '7')
+  test.equal(status, 0)
+  has(output, 'Finished before')
+  output, status = run('recipe', './hard.lua', '--model', 'small_lstm')
+  test.equal(status, 0)
+  has(output, 'has not solved the task')
+  has(files.read(top .. '/calls.txt'), '1 1 Small LSTM\n')
+end)
+
+test('a recipe can be shown, and wrong names are errors that name the right ones', function()
+  local output = run('recipe', './toy.lua', '--show')
+  has(output, 'small_lstm')
+  has(output, 'second, errors ≤ 0')
+  local status
+  output, status = run('recipe', './toy.lua', '--model', 'elman')
+  test.equal(status, 1)
+  has(output, "toy has no model 'elman'; its models are lstm, small_lstm")
+  output, status = run('recipe', 'unmarked_reversl')
+  test.equal(status, 1)
+  has(output, "did you mean 'unmarked_reversal'?")
+  output, status = run('recipe', './nothing.lua')
+  test.equal(status, 1)
+  has(output, "there is no file './nothing.lua'")
+  output, status = run('recipe', './toy.lua', 'more')
+  test.equal(status, 2)
+  has(output, "unexpected argument 'more'")
+  test.fails("unknown option 'seeds'", function() recipe.run('unmarked_reversal', { seeds = 1 }) end)
+end)
+
+test('a recipe that is not complete is an error that names the key', function()
+  local function fails(message, change, to)
+    files.write(top .. '/wrong.lua', (text:gsub('FIRST', '1'):gsub(change, to)))
+    test.fails(message, function() recipe.load(top .. '/wrong.lua') end)
+  end
+  fails("wrong.lua: unknown key 'minute'", 'minutes = 1', 'minute = 1')
+  fails('wrong.lua: minutes is missing', 'minutes = 1, ', '')
+  fails('wrong.lua: minutes must be a number, got a string', 'minutes = 1', "minutes = '1'")
+  fails('wrong.lua: test 1 needs name, value, and one of below, above and at_most', 'below = 0.5, ', '')
+  fails('wrong.lua: group of the task must be a string', "group = 'Nobody',", '')
+  fails('wrong.lua: models%[2%] has no name', "name = 'Small LSTM', ", '')
+  files.write(top .. '/wrong.lua', 'local x = 1')
+  test.fails('expected a table as its result, got a nil', function() recipe.load(top .. '/wrong.lua') end)
+end)
+
+test('the table counts all seeds', function()
+  local script = pd.root .. '/scripts/experiments/recipes/table.lua'
+  local output, status = run(script, '--recipes', 'toy.lua,hard.lua', '--models', 'all', '--restarts', '2',
+    '--workers', '1', '--folder', 'grid', '--run-folder', 'table')
+  assert(status == 0, output)
+  local made = files.read(top .. '/table/table.csv')
+  has(made, 'Toy,LSTM,"difference, first",< 0.5,0.25,0.25,2 of 2')
+  has(made, 'Toy,Small LSTM,"difference, first",< 0.5,0.5,0.5,0 of 2')
+  for _, name in ipairs { 'what_learns_what.svg', 'toy-lengths.svg', 'hard-curves.svg' } do
+    assert(files.exists(top .. '/table/' .. name), name)
+  end
+  has(files.read(top .. '/table/what_learns_what.svg'), '2/2')
+end)
+
+for _, name in ipairs(recipe.names()) do
+  test(name .. ': the smallest run of every model, in less than 40 lines', function()
+    local one = recipe.load(name, { smoke = true })
+    local _, lines = files.read(one.path):gsub('\n', '')
+    assert(lines < 40, lines)
+    for _, model in ipairs(one.models) do
+      local output, status = run('recipe', name, '--smoke', '--model', recipe.slug(model.name))
+      assert(status == 0, output)
+    end
+  end)
+end
+
+os.execute('rm -rf ' .. files.quoted(top))
+test.finish()

@@ -1,14 +1,18 @@
--- Fills the tables of docs/results from the records of runs beside them, without training.
+-- Fills the tables of docs/results and of the README from the records of runs, docs/results/<paper>/runs.csv, without
+-- training.
 --
---   pushdown scripts/tools/make_results.lua [PAGE...]       the named pages (nspda), by default all
+--   pushdown scripts/tools/make_results.lua [PAGE...]       the named pages (nspda, README), by default all
 --   pushdown scripts/tools/make_results.lua --check [PAGE...]  only reports the pages that are out of date
 --
--- A table is between two comments. The first names the script that makes it, its options, and the columns to
--- show, each with a new title if the page uses another one. `NAME ±` joins a mean with the deviation in the next
--- column:
+-- A table is between two comments. The first names the script that makes it, and the columns to show, each with a new
+-- title if the page uses another one. `NAME ±` joins a mean with the deviation in the next column. The table of a
+-- script has the script's name; `SCRIPT:NAME` is another table of it:
 --
 --   <!-- table: scripts/experiments/nspda/table4.lua | language | ours: mean ± = test error % -->
 --   <!-- end of table -->
+--
+-- The comment <!-- pictures: SCRIPT --> means that the script also makes those SVG files that the page shows and that
+-- have the names of its pictures.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 
@@ -77,18 +81,35 @@ function M.filled(page, make)
   end))
 end
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+-- M.pictures(page) -> list of {script =, path = of a picture that the page shows}.
+function M.pictures(page)
+  local list = {}
+  for script in page:gmatch('<!%-%- pictures: (%S+) %-%->') do
+    for path in page:gmatch('!%[[^%]]*%]%(([^%s)]+%.svg)%)') do list[#list + 1] = { script = script, path = path } end
+  end
+  return list
+end
 
--- The table of a script for the recorded runs.
-local function made_by(script, record, columns)
-  local folder = os.tmpname()
+local quoted = files.quoted
+local folders = {}  -- the run folder of each script
+
+-- The folder that a script writes for the recorded runs of its paper.
+local function folder_of(script)
+  if folders[script] then return folders[script] end
+  local folder, paper = os.tmpname(), script:match('experiments/([%w_]+)/')
   os.remove(folder)
-  local status = os.execute(('PUSHDOWN_REGISTRY=off %s %s --recorded %s --missing leave --run-folder %s > %s.log 2>&1')
-    :format(quoted(pd.process.executable()), quoted(pd.root .. '/' .. script), quoted(record), quoted(folder), folder))
+  local status = os.execute(('PUSHDOWN_REGISTRY=off %s %s --recorded %s --missing leave --folder %s/none '
+    .. '--run-folder %s > %s.log 2>&1'):format(quoted(pd.process.executable()), quoted(pd.root .. '/' .. script),
+    quoted(('%s/docs/results/%s/runs.csv'):format(pd.root, paper)), quoted(folder), quoted(folder), folder))
   if status ~= 0 then error(('%s failed:\n%s'):format(script, files.read(folder .. '.log')), 0) end
-  local text = M.select(files.read(('%s/%s.md'):format(folder, script:match('([%w_]+)%.lua$'))), columns)
-  os.execute(('rm -rf %s %s.log'):format(quoted(folder), quoted(folder)))
-  return text
+  folders[script] = folder
+  return folder
+end
+
+local function make(named, columns)
+  local script, name = named:match '^(.-%.lua):?([%w_]*)$'
+  if name == '' then name = script:match '([%w_]+)%.lua$' end
+  return M.select(files.read(('%s/%s.md'):format(folder_of(script), name)), columns)
 end
 
 if arg and arg[0] and arg[0]:match('[^/]*$') == 'make_results.lua' then
@@ -99,12 +120,20 @@ if arg and arg[0] and arg[0]:match('[^/]*$') == 'make_results.lua' then
   if #wanted == 0 then
     for _, file in ipairs(files.find(results, '^[%w_]+%.md$')) do wanted[#wanted + 1] = file:match('([%w_]+)%.md$') end
   end
+  local paths = {}
   for _, name in ipairs(wanted) do
-    local path = results .. name .. '.md'
-    pages[path] = M.filled(files.read(path), function(script, columns)
-      return made_by(script, ('%s%s/runs.csv'):format(results, name), columns)
-    end)
+    paths[#paths + 1] = results .. name .. '.md'
+    if name == 'README' then paths[#paths + 1] = pd.root .. '/README.md' end
   end
+  for _, path in ipairs(paths) do
+    local page = files.read(path)
+    pages[path] = M.filled(page, make)
+    for _, picture in ipairs(M.pictures(page)) do
+      local made = ('%s/%s'):format(folder_of(picture.script), picture.path:match '[^/]*$')
+      if files.exists(made) then pages[path:match '^.*/' .. picture.path] = files.read(made) end
+    end
+  end
+  for _, folder in pairs(folders) do os.execute(('rm -rf %s %s.log'):format(quoted(folder), quoted(folder))) end
   dofile(pd.root .. '/scripts/tools/generated.lua')(pages, 'pushdown scripts/tools/make_results.lua')
 end
 

@@ -35,4 +35,12 @@ test('only the text between the comments is replaced', function()
   test.equal(filled, (page:gsub('old', 'a/b.lua has 2 columns, 5 %%')))
   test.equal(results.filled(filled, function() return 'old' end), page)
 end)
+
+test('the pictures of a page with the comment are those that it shows as SVG', function()
+  local list = results.pictures '![a](x/a.svg)\n<!-- pictures: one/two.lua -->\n![b c](x/b-c.svg) ![d](d.png) [e](e.svg)'
+  test.equal(#list, 2)
+  test.equal(list[1].path .. ' ' .. list[2].path, 'x/a.svg x/b-c.svg')
+  test.equal(list[2].script, 'one/two.lua')
+  test.equal(#results.pictures '![a](x/a.svg)', 0)
+end)
 test.finish()

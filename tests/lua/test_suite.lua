@@ -60,7 +60,7 @@ end)
 
 test('strings are labelled by the language, about half of them valid, of all lengths', function()
   for _, language in ipairs(languages) do
-    local set = sampling(language, 401, { 0, 60 }, 7)
+    local set = sampling.sample(language, 401, { 0, 60 }, 7)
     local labels, shortest, longest = set:labels(), math.huge, 0
     for i, string in ipairs(set:strings()) do
       local symbols = words(string)
@@ -70,14 +70,14 @@ test('strings are labelled by the language, about half of them valid, of all len
     test.equal(set:size(), 401)
     assert(math.abs(set:positives() - 200.5) < 40, set:positives())
     assert(shortest <= 3 and longest >= 55 and longest <= 60, language.name)
-    test.equal(table.concat(sampling(language, 20, { 0, 9 }, 1):strings(), '/'),
-      table.concat(sampling(language, 20, { 0, 9 }, 1):strings(), '/'))
+    test.equal(table.concat(sampling.sample(language, 20, { 0, 9 }, 1):strings(), '/'),
+      table.concat(sampling.sample(language, 20, { 0, 9 }, 1):strings(), '/'))
   end
 end)
 
 test('edits keep the lengths and replace a symbol by another one', function()
   local lengths = { 2, 5 }
-  local strings = sampling({ name = 'ones', alphabet = { '0', '1' }, draw = function(_, length)
+  local strings = sampling.sample({ name = 'ones', alphabet = { '0', '1' }, draw = function(_, length)
     local symbols = {}
     for i = 1, length do symbols[i] = '1' end
     return symbols
@@ -91,8 +91,57 @@ test('edits keep the lengths and replace a symbol by another one', function()
   assert(one_edit > 60, one_edit)
   -- Nothing can be edited: a single symbol, and a single length.
   test.fails('no invalid string', function()
-    sampling({ name = 'all', alphabet = { 'a' }, draw = function() return { 'a' } end,
+    sampling.sample({ name = 'all', alphabet = { 'a' }, draw = function() return { 'a' } end,
       contains = function() return true end }, 4, { 1, 1 }, 1)
+  end)
+end)
+
+-- How often each symbol occurs.
+local function counts(symbols)
+  local out = {}
+  for _, symbol in ipairs(symbols) do out[symbol] = (out[symbol] or 0) + 1 end
+  return out
+end
+
+test('hard negatives differ from the strings of the language by one exchange', function()
+  local hard_negatives = dofile(flare .. 'hard_negatives.lua')
+  local of = {}
+  for _, language in ipairs(languages) do of[language.name] = language end
+  local near, far = 0, 0
+  for i, string in ipairs(hard_negatives(of.marked_reversal, 300, { 0, 40 }, 5, 1):strings()) do
+    local symbols, mismatches, count = words(string), {}, counts(words(string))
+    test.equal(of.marked_reversal.grammar():contains(string), false)
+    test.equal(symbols[(#symbols + 1) / 2] .. count['#'], '#1')
+    test.equal((count['0'] or 0) % 2 + (count['1'] or 0) % 2, 0)
+    for k = 1, (#symbols - 1) / 2 do
+      if symbols[k] ~= symbols[#symbols + 1 - k] then mismatches[#mismatches + 1] = k end
+    end
+    test.equal(#mismatches, 2, i)
+    if mismatches[2] == mismatches[1] + 1 then near = near + 1 else far = far + 1 end
+  end
+  assert(near > 100 and far > 60, near)
+  local dyck, longest = hard_negatives(of.dyck_2_3, 300, { 2, 60 }, 6, 1), 0
+  for _, string in ipairs(dyck:strings()) do
+    local count = counts(words(string))
+    test.equal(of.dyck_2_3.grammar():contains(string), false)
+    test.equal(count['('], count[')'])
+    test.equal(count['['], count[']'])
+    longest = math.max(longest, #words(string))
+  end
+  assert(longest > 54 and longest <= 60, longest)
+  test.equal(dyck:positives(), 0)
+  -- The others are of the language, and the seed decides all.
+  local mixed = hard_negatives(of.dyck_2_3, 40, { 0, 20 }, 7, 0.25)
+  test.equal(mixed:positives(), 30)
+  local labels = mixed:labels()
+  for i, string in ipairs(mixed:strings()) do test.equal(of.dyck_2_3.contains(words(string)), labels[i]) end
+  local function text(seed)
+    return table.concat(hard_negatives(of.dyck_2_3, 40, { 0, 20 }, seed, 0.25):strings(), '/')
+  end
+  test.equal(text(7), table.concat(mixed:strings(), '/'))
+  assert(text(8) ~= text(7))
+  test.fails('no hard negative of marked_reversal of length 0 to 3', function()
+    hard_negatives(of.marked_reversal, 1, { 0, 3 }, 1, 1)
   end)
 end)
 

@@ -81,23 +81,30 @@ end
 function M.score_lengths(options) return options.lengths[2] + 1, options.longest end
 
 -- Where the length of a target is known, the networks of the paper cannot write an end. Ours learn it; this takes it
--- away before the accuracies are measured.
-local function without_end(model)
+-- away before the accuracies are measured. Returns whether the task is such a task.
+function M.take_end(model, task)
+  if ends[task] then return false end
   local bias = model:parameters()['output.bias']
   local values = bias:to_table()
   values[#values] = -1e9
   model:set_parameters { ['output.bias'] = values }
+  return true
 end
 
--- Accuracy of a symbol at every length from 1 on: lengths.csv, and the mean over the lengths of the score.
+-- Accuracy of a symbol on pairs with sources of one length, after take_end.
+function M.accuracy(model, task, length, count)
+  local found = pd.train.evaluate(model, M.pairs({ task = task }, { length, length }, false), { pairs = count,
+    seed = length, batch = math.min(64, count) })
+  return found[ends[task] and 'prediction_accuracy' or 'symbol_accuracy']
+end
+
+-- The accuracies at every length from 1 on: lengths.csv, and the mean over the lengths of the score.
 local function by_length(model, options, run)
-  local key = ends[options.task] and 'prediction_accuracy' or 'symbol_accuracy'
   local first, rows, sum, count = M.score_lengths(options), {}, 0, 0
   for length = 1, options.longest do
-    local found = pd.train.evaluate(model, M.pairs(options, { length, length }, false), { pairs = options.test_pairs,
-      seed = length, batch = math.min(64, options.test_pairs) })
-    rows[length] = { length, found[key] }
-    if length >= first then sum, count = sum + found[key], count + 1 end
+    local accuracy = M.accuracy(model, options.task, length, options.test_pairs)
+    rows[length] = { length, accuracy }
+    if length >= first then sum, count = sum + accuracy, count + 1 end
   end
   report.table { columns = { 'length', 'accuracy' }, rows = rows }:save(run:path 'lengths')
   return sum / count
@@ -124,8 +131,7 @@ function M.train(options, run)
   local of_valid = { pairs = options.valid_pairs, seed = 2 ^ 31, batch = 64 }
   local valid = pd.train.evaluate(model, pairs_of_training, of_valid)
   local perplexity, accuracy = valid.perplexity, valid.prediction_accuracy
-  if not ends[options.task] then
-    without_end(model)
+  if M.take_end(model, options.task) then
     accuracy = pd.train.evaluate(model, pairs_of_training, of_valid).symbol_accuracy
   end
   local result = json.ordered({ task = options.task, model = options.model, learning_rate = options.learning_rate,

@@ -111,7 +111,7 @@ function M.sets(options)
   for _, part in ipairs { { 'train', options.strings, options.lengths },
     { 'short', options.valid_strings, options.lengths }, { 'long', options.valid_strings, options.long_lengths },
     { 'test', options.test_strings, options.test_lengths } } do
-    sets[part[1]] = sampling(language, part[2], part[3], grid.seed('flare', part[1], options.data_seed))
+    sets[part[1]] = sampling.sample(language, part[2], part[3], grid.seed('flare', part[1], options.data_seed))
   end
   return sets
 end

@@ -8,7 +8,7 @@ local pd = require 'pushdown'
 
 local tries = 10000  -- for an invalid string
 
--- Numbers in [0, 1), all from the seed: the generator of Park and Miller.
+-- generator(seed) -> function that returns numbers in [0, 1), all from the seed: the generator of Park and Miller.
 local function generator(seed)
   local state = seed % 2147483646 + 1
   return function()
@@ -36,7 +36,8 @@ local function valid_strings(language, count, lengths, seed, random)
   return strings
 end
 
--- A function that returns one new valid string after the other.
+-- fresh_strings(language, lengths, seed, random) -> function that returns one new valid string after the other, each a
+-- list of symbols.
 local function fresh_strings(language, lengths, seed, random)
   local strings, used, batch = {}, 0, 200
   return function()
@@ -73,8 +74,8 @@ local function edited(symbols, alphabet, lengths, random)
   return copy
 end
 
--- sampling(language, count, { shortest, longest }, seed) -> LabelledDataset.
-return function(language, count, lengths, seed)
+-- sample(language, count, { shortest, longest }, seed) -> LabelledDataset.
+local function sample(language, count, lengths, seed)
   local random = generator(seed)
   for _ = 1, 10 do random() end
   local alphabet, strings, labels, positives = language.alphabet, {}, {}, 0
@@ -102,3 +103,5 @@ return function(language, count, lengths, seed)
   for i = 1, count do strings[i] = table.concat(labels[i] and table.remove(valid) or invalid(), ' ') end
   return pd.task.labelled_dataset { alphabet = alphabet, strings = strings, labels = labels }
 end
+
+return { sample = sample, generator = generator, fresh_strings = fresh_strings }

@@ -68,6 +68,9 @@ add('flare-small', 0.5, { 'scores' }, '--tasks marked_reversal,dyck_2_3,parity,m
   .. '--recurrent-layers 1 --no-embedding --initial-state zero --epochs 40',
   { folder = 'runs/flare/small_grid' })
 
+-- The limits of all searches; most of them end earlier.
+add('recipes', nil, { 'table' })
+
 local declaration = {
   name = 'experiments/all', doc = 'Runs the experiments of the papers one after the other and records them.',
   options = {

@@ -11,6 +11,8 @@
 --   <!-- table: scripts/experiments/nspda/table4.lua | language | ours: mean ± = test error % -->
 --   <!-- end of table -->
 --
+-- <!-- text: SCRIPT:NAME --> and <!-- end of text --> are around the whole file NAME.md of the script.
+--
 -- The comment <!-- pictures: SCRIPT --> means that the script also makes those SVG files that the page shows and that
 -- have the names of its pictures.
 local files = require 'pushdown.files'
@@ -73,12 +75,13 @@ function M.select(text, columns)
   return table.concat(result, '\n')
 end
 
--- The page, with each table replaced by the result of make(script, columns).
+-- The page, with each table replaced by the result of make(script, columns), and each text by that of make(script).
 function M.filled(page, make)
-  local pattern = '(<!%-%- table: (%S+)([^\n]-) %-%->\n).-(<!%-%- end of table %-%->)'
-  return (page:gsub(pattern, function(open, script, columns, close)
+  local tables = '(<!%-%- table: (%S+)([^\n]-) %-%->\n).-(<!%-%- end of table %-%->)'
+  local texts = '(<!%-%- text: (%S+) %-%->\n).-(<!%-%- end of text %-%->)'
+  return (page:gsub(tables, function(open, script, columns, close)
     return open .. make(script, M.columns(columns)) .. '\n' .. close
-  end))
+  end):gsub(texts, function(open, script, close) return open .. make(script) .. close end))
 end
 
 -- M.pictures(page) -> list of {script =, path = of a picture that the page shows}.
@@ -109,7 +112,8 @@ end
 local function make(named, columns)
   local script, name = named:match '^(.-%.lua):?([%w_]*)$'
   if name == '' then name = script:match '([%w_]+)%.lua$' end
-  return M.select(files.read(('%s/%s.md'):format(folder_of(script), name)), columns)
+  local text = files.read(('%s/%s.md'):format(folder_of(script), name))
+  return columns and M.select(text, columns) or text
 end
 
 if arg and arg[0] and arg[0]:match('[^/]*$') == 'make_results.lua' then

@@ -36,8 +36,15 @@ test('only the text between the comments is replaced', function()
   test.equal(results.filled(filled, function() return 'old' end), page)
 end)
 
+test('a text is replaced as a whole', function()
+  local page = 'a\n<!-- text: a/b.lua:c -->\nold\n<!-- end of text -->\nb\n'
+  test.equal(results.filled(page, function(script, columns) return script .. tostring(columns) .. '\n' end),
+    (page:gsub('old', 'a/b.lua:cnil')))
+end)
+
 test('the pictures of a page with the comment are those that it shows as SVG', function()
-  local list = results.pictures '![a](x/a.svg)\n<!-- pictures: one/two.lua -->\n![b c](x/b-c.svg) ![d](d.png) [e](e.svg)'
+  local list = results.pictures('![a](x/a.svg)\n<!-- pictures: one/two.lua -->\n![b c](x/b-c.svg) ![d](d.png) '
+    .. '[e](e.svg)')
   test.equal(#list, 2)
   test.equal(list[1].path .. ' ' .. list[2].path, 'x/a.svg x/b-c.svg')
   test.equal(list[2].script, 'one/two.lua')

@@ -11,6 +11,7 @@ local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local plot = require 'pushdown.plot'
 local recipe = require 'pushdown.recipe'
+local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
 local statistics = require 'pushdown.statistics'
 local here = arg[0]:match('^(.*/)') or ''
@@ -171,6 +172,55 @@ for _, one in ipairs(recipes) do
     return x, y
   end)
 end
+
+-- ---- The page of the recipes ----
+
+-- The comment at the head of a script, as text.
+local function head_of(path)
+  local lines = {}
+  for line in (files.read(path) .. '\n'):gmatch '(.-)\n' do
+    local comment = line:match '^%-%- ?(.*)$'
+    if not comment then break end
+    lines[#lines + 1] = comment
+  end
+  return table.concat(lines, '\n')
+end
+
+-- One line for each seed: its number, the values of the tests, and the cost.
+local function seeds_of(one)
+  local names, lines = { 'model', 'seed' }, {}
+  for _, test in ipairs(one.task.tests) do
+    names[#names + 1] = ('%s, %s (%s)'):format(test.name, test.quantity, recipe.bar(test))
+  end
+  for _, name in ipairs { 'solved', 'restarts', 'epochs', 'minutes' } do names[#names + 1] = name end
+  for _, model in ipairs(one.models) do
+    local found = outcome_of(one.name, model)
+    for _, row in ipairs(found and found.runs or {}) do
+      local line = { model.name, row.seed }
+      for i in ipairs(one.task.tests) do line[#line + 1] = ('%.4g'):format(row.result['value_' .. i]) end
+      for _, value in ipairs { row.result.solved and 'yes' or 'no', row.result.restarts, row.result.epochs,
+        ('%.1f'):format(row.result.seconds / 60) } do
+        line[#line + 1] = value
+      end
+      lines[#lines + 1] = line
+    end
+  end
+  return #lines > 0 and report.table({ columns = names, rows = lines }):markdown()
+end
+
+local parts = {}
+for _, one in ipairs(recipes) do
+  local seeds = seeds_of(one)
+  parts[#parts + 1] = ('## %s: `%s`\n\n%s\n\n%s'):format(one.task.title, one.name, head_of(one.path),
+    seeds or 'No seed has been run.\n')
+  for _, kind in ipairs(seeds and { 'curves', 'lengths', 'network' } or {}) do
+    local name = ('%s-%s.svg'):format(one.name, kind)
+    if files.exists(run:path(name)) or files.exists(here .. '../../../docs/results/recipes/' .. name) then
+      parts[#parts] = parts[#parts] .. ('\n![%s, %s](recipes/%s)\n'):format(one.task.title, kind, name)
+    end
+  end
+end
+files.write(run:path 'sections.md', table.concat(parts, '\n'))
 print('\nRuns and logs: ' .. options.folder)
 run:finish { runs = #rows, failed = rows.failed }
 if rows.failed > 0 then

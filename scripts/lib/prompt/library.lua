@@ -5,7 +5,8 @@ local pd = require 'pushdown'
 local M = {}
 
 -- The modules for scripts. The others in scripts/lib are parts of them or of the program.
-M.names = { 'csv', 'experiment', 'files', 'grid', 'json', 'plot', 'recipe', 'report', 'runs', 'search', 'statistics', 'test' }
+M.names = { 'csv', 'experiment', 'files', 'grid', 'json', 'plot', 'recipe', 'report', 'runs', 'search', 'statistics',
+  'test' }
 
 local known = {}
 for _, name in ipairs(M.names) do known[name] = true end

@@ -62,12 +62,22 @@ SymbolSet predicted_by(const Tensor& logits, double threshold) {
   return set;
 }
 
+// Returns whether each symbol of a set is more probable than every other one.
+bool ranks(const Tensor& logits, SymbolSet set) {
+  bool right = true;
+  for (std::int64_t a = 0; a < logits.size(0); ++a)
+    for (std::int64_t b = 0; b < logits.size(0); ++b)
+      if ((set >> a & 1) != 0 && (set >> b & 1) == 0)
+        right &= logits[a].item<double>() > logits[b].item<double>();
+  return right;
+}
+
 // Returns the strings that a threshold predicts, after one symbol and on.
 std::vector<bool> predicts(const Tensor& logits, const std::vector<std::int64_t>& strings,
                            const NextSymbols& sets, double threshold) {
   std::vector<bool> right;
-  for (const auto& range : predicting_thresholds(logits, strings, sets, 1))
-    right.push_back(range.contains(threshold_of(threshold, logits.size(2))));
+  for (const auto& of : predicted_sets(logits, strings, sets, 1))
+    right.push_back(of.contains(threshold_of(threshold, logits.size(2))));
   return right;
 }
 
@@ -93,6 +103,23 @@ TEST(NextSymbolAccuracy, TheWholeSetAtEveryPlace) {
             (std::vector<bool>{true, false}));
 }
 
+// The probability of what may follow differs by a factor of 100 between the two places, so no
+// threshold fits both.
+TEST(NextSymbolAccuracy, ARankingNeedsNoCommonThreshold) {
+  const NextSymbols sets{{7, 3, 1}};
+  const auto found = [&](double last_allowed, double last_other) {
+    const std::vector<double> p{.989,         .01, .001,  // a and b may follow
+                                last_allowed, .1,  last_other};
+    return predicted_sets(at::tensor(p).log().view({1, 2, 3}), {0}, sets, 1).front();
+  };
+  EXPECT_TRUE(found(.6, .3).ranked);
+  EXPECT_FALSE(found(.6, .3).least < found(.6, .3).most);
+  EXPECT_FALSE(found(.3, .6).ranked);
+  EXPECT_FALSE(found(.45, .45).ranked);  // a tie
+  // An exact model gives symbols that cannot follow no probability.
+  EXPECT_TRUE(found(1, 0).ranked);
+}
+
 TEST(NextSymbolAccuracy, TheLargestAlphabetHasAllBits) {
   // 63 symbols and the end; the first and the last outcome.
   Tensor logits = at::full({1, 1, 64}, -50.0, at::kDouble);
@@ -105,7 +132,7 @@ TEST(NextSymbolAccuracy, TheLargestAlphabetHasAllBits) {
 
 TEST(NextSymbolAccuracy, OfARecognizerIsThatOfAPlainLoop) {
   at::NoGradGuard guard;
-  std::set<std::int64_t> followed_counts, predicted_counts;
+  std::set<std::int64_t> followed_counts, predicted_counts, ranked_counts;
   for (const char* text : {kAnBn, kAllStrings})
     for (const bool end_symbol : {true, false})
       for (const int passes : {1, 3})
@@ -120,32 +147,38 @@ TEST(NextSymbolAccuracy, OfARecognizerIsThatOfAPlainLoop) {
           options.next_symbols = sets;
           options.threshold = 0.1;
           const auto result = *evaluate(model, *data, options);
-          std::int64_t followed = 0, predicted = 0;
+          std::int64_t followed = 0, predicted = 0, ranked = 0;
           for (std::int64_t i = 0; i < data->size(); ++i) {
             const Word& word = data->words()[i];
             const auto n = std::ssize(word), read = n + (end_symbol ? 1 : 0);
             const Recognition said = model.run(word_tensor(data->words(), {i}));
             const auto made = read > 0 ? (said.scores.size(1) - 1) / read : 1;
-            bool follows = true, predicts = data->labels()[i];
+            bool follows = true, predicts = data->labels()[i], orders = predicts;
             for (std::int64_t t = read == 0 ? 0 : 1; t <= read; ++t) {
               const bool answer = said.scores[0][t * made].item<double>() > 0;
               follows &= answer == (t == read ? data->labels()[i] : (*sets)[i][t] != 0);
-              if (t >= 1 && t < read)
-                predicts &= predicted_by(model.next_scores(said.hiddens)[0][t * made], 0.1) ==
-                            ((*sets)[i][t] & (end_symbol ? 7 : 3));
+              if (t < 1 || t >= read) continue;
+              const Tensor scores = model.next_scores(said.hiddens)[0][t * made];
+              predicts &= predicted_by(scores, 0.1) == ((*sets)[i][t] & (end_symbol ? 7 : 3));
+              orders &= ranks(scores, (*sets)[i][t]);
             }
             followed += follows;
             predicted += predicts;
+            ranked += orders;
           }
           EXPECT_EQ(result.all.followed, followed) << text << seed;
           EXPECT_EQ(result.all.predicted, predicted) << text << seed;
+          EXPECT_EQ(result.all.ranked, ranked) << text << seed;
           followed_counts.insert(followed);
           predicted_counts.insert(predicted);
+          ranked_counts.insert(ranked);
           const auto json = to_json(result);
           EXPECT_DOUBLE_EQ(json["prefix_accuracy"].get<double>(),
                            static_cast<double>(followed) / static_cast<double>(data->size()));
           EXPECT_DOUBLE_EQ(json["next_symbol_accuracy"].get<double>(),
                            static_cast<double>(predicted) / static_cast<double>(data->positives()));
+          EXPECT_DOUBLE_EQ(json["next_symbol_ranking"].get<double>(),
+                           static_cast<double>(ranked) / static_cast<double>(data->positives()));
           std::int64_t in_bins = 0;
           for (const auto& bin : result.bins) in_bins += bin.predicted;
           EXPECT_EQ(in_bins, predicted);
@@ -153,6 +186,7 @@ TEST(NextSymbolAccuracy, OfARecognizerIsThatOfAPlainLoop) {
   // The cases above are of several kinds.
   EXPECT_GT(followed_counts.size(), 3U);
   EXPECT_GT(predicted_counts.size(), 3U);
+  EXPECT_GT(ranked_counts.size(), 3U);
 }
 
 TEST(NextSymbolAccuracy, OfALanguageModelIsThatOfAPlainLoop) {
@@ -177,16 +211,21 @@ TEST(NextSymbolAccuracy, OfALanguageModelIsThatOfAPlainLoop) {
         evaluation.next_symbols = sets;
         evaluation.threshold = 0.05;
         const auto result = *evaluate(model, data, evaluation);
-        std::int64_t predicted = 0;
+        std::int64_t predicted = 0, ranked = 0;
         for (std::int64_t i = 0; i < data.size(); ++i) {
           const Tensor logits = model.logits(word_tensor(words, {i}));
-          bool all = true;
-          for (std::int64_t t = 0; t < logits.size(1); ++t)
+          bool all = true, orders = true;
+          for (std::int64_t t = 0; t < logits.size(1); ++t) {
             all &= predicted_by(logits[0][t], 0.05) == ((*sets)[i][t] & (end_symbol ? 7 : 3));
+            orders &= ranks(logits[0][t], (*sets)[i][t]);
+          }
           predicted += all;
+          ranked += orders;
         }
         EXPECT_DOUBLE_EQ(*result.all.next_symbol_accuracy,
                          static_cast<double>(predicted) / static_cast<double>(data.size()));
+        EXPECT_DOUBLE_EQ(*result.all.next_symbol_ranking,
+                         static_cast<double>(ranked) / static_cast<double>(data.size()));
         counts.insert(predicted);
       }
   EXPECT_GT(counts.size(), 2U);
@@ -214,6 +253,45 @@ TEST(NextSymbolAccuracy, IsMeasuredInTrainingAndAfterResuming) {
   auto second = resume_trainer(scratch / "run");
   while (second->finished().empty()) second->run_epoch();
   EXPECT_EQ(timeless(second->history()), timeless(whole->history()));
+}
+
+TEST(NextSymbolAccuracy, TheRankingCanChooseTheBestEpoch) {
+  const auto grammar = grammar_of("S -> 'a' 'b' S | 'a' 'b'");
+  const auto data = labelled_by(*grammar);
+  const auto best_of = [](Trainer& trainer) {
+    const EpochMetrics* best = nullptr;
+    while (trainer.finished().empty()) trainer.run_epoch();
+    for (const auto& epoch : trainer.history())
+      if (best == nullptr || *epoch.next_symbol_ranking > *best->next_symbol_ranking) best = &epoch;
+    EXPECT_EQ(trainer.history().back().best_epoch, best->epoch);
+    return best->epoch;
+  };
+  const Json chosen{{"stop_patience", 0},
+                    {"seed", 1},
+                    {"epochs", 60},
+                    {"best_by", "next_symbols"},
+                    {"optimizer", {{"kind", "adam"}, {"learning_rate", 0.05}}}};
+  Json joint = chosen;
+  joint["objective"] = Json{{"kind", "joint"}, {"negatives", false}};
+  auto recognizer = std::make_shared<Recognizer>(grammar->alphabet(), loud_options(1, true));
+  Trainer of_labels(recognition(recognizer, data, data, objective_kinds(), grammar), joint);
+  EXPECT_GT(best_of(of_labels), 1);
+  std::vector<Word> words;
+  for (std::int64_t i = 0; i < data->size(); ++i)
+    if (data->labels()[i]) words.push_back(data->words()[i]);
+  const auto strings = std::make_shared<Dataset>(grammar->alphabet(), words);
+  Json options = loud_options(1, true);
+  for (const char* key : {"next_symbol", "passes", "evaluation_passes"}) options.erase(key);
+  auto model = std::make_shared<LanguageModel>(grammar->alphabet(), options);
+  Trainer of_strings(language_modelling(model, strings, strings, grammar), chosen);
+  EXPECT_GT(best_of(of_strings), 1);
+  EXPECT_TRUE(std::isfinite(of_strings.history().back().best_cross_entropy));
+  for (const auto& problem : {recognition(recognizer, data, data, objective_kinds(), nullptr),
+                              language_modelling(model, strings, strings, nullptr)})
+    EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+                      Trainer(problem, {{"seed", 1}, {"best_by", "next_symbols"}});
+                    }),
+                    "best_by = 'next_symbols' needs a grammar");
 }
 
 TEST(NextSymbolAccuracy, OfTheValidationStringsOfALanguageModel) {

@@ -23,6 +23,8 @@ Json to_json(const AccuracyEvaluation& evaluation, const Accuracy& value) {
   if (const auto share = evaluation.prefix_accuracy(value)) json["prefix_accuracy"] = *share;
   if (const auto share = evaluation.next_symbol_accuracy(value))
     json["next_symbol_accuracy"] = *share;
+  if (const auto share = evaluation.next_symbol_ranking(value))
+    json["next_symbol_ranking"] = *share;
   if (const auto mean = evaluation.label_cross_entropy(value)) json["label_cross_entropy"] = *mean;
   return json;
 }
@@ -42,7 +44,7 @@ std::vector<double> label_losses(const LabelledDataset& dataset,
 // Compares a recognizer's answers for a batch after each symbol with the symbols that may follow.
 struct StepByStep {
   std::vector<bool> followed;
-  std::vector<ThresholdRange> predicting;
+  std::vector<PredictedSets> predicted;
 };
 
 StepByStep step_by_step(const Recognizer& model, const LabelledDataset& dataset,
@@ -66,7 +68,7 @@ StepByStep step_by_step(const Recognizer& model, const LabelledDataset& dataset,
   // The first symbol is not predicted, nor the one after the last symbol if there is no end symbol.
   const auto steps = std::max<std::int64_t>(read - 1, 0);
   const Tensor after = said.hiddens.slice(1, passes, passes + steps * passes, passes);
-  result.predicting = predicting_thresholds(model.next_scores(after), batch, sets, 1);
+  result.predicted = predicted_sets(model.next_scores(after), batch, sets, 1);
   return result;
 }
 
@@ -173,10 +175,11 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
         const bool counts_as_set = result.predicts && dataset.labels()[batches[i][k]];
         for (Accuracy* sum : counts.front().sums(length, options.bin_width)) {
           sum->followed += steps.followed[k];
-          sum->predicted += counts_as_set && steps.predicting[k].contains(threshold);
+          sum->predicted += counts_as_set && steps.predicted[k].contains(threshold);
+          sum->ranked += counts_as_set && steps.predicted[k].ranked;
         }
         for (std::size_t j = 0; j < result.predicted.size(); ++j)
-          result.predicted[j] += counts_as_set && steps.predicting[k].contains(threshold_of(
+          result.predicted[j] += counts_as_set && steps.predicted[k].contains(threshold_of(
                                                       options.thresholds[j], outcomes));
       }
     }
@@ -208,6 +211,11 @@ std::optional<double> AccuracyEvaluation::prefix_accuracy(const Accuracy& of) co
 std::optional<double> AccuracyEvaluation::next_symbol_accuracy(const Accuracy& of) const {
   if (!predicts || of.positives == 0) return std::nullopt;
   return static_cast<double>(of.predicted) / static_cast<double>(of.positives);
+}
+
+std::optional<double> AccuracyEvaluation::next_symbol_ranking(const Accuracy& of) const {
+  if (!predicts || of.positives == 0) return std::nullopt;
+  return static_cast<double>(of.ranked) / static_cast<double>(of.positives);
 }
 
 std::optional<double> AccuracyEvaluation::label_cross_entropy(const Accuracy& of) const {

@@ -20,8 +20,9 @@ struct Accuracy {
   // If the next symbols are known: followed counts the strings during which every answer is correct
   // about whether the prefix begins a string of the language, and the last answer about whether the
   // string is in it. predicted counts the valid strings for which the model, if it predicts
-  // symbols, predicts the whole set of next symbols after every symbol.
-  std::int64_t followed = 0, predicted = 0;
+  // symbols, predicts the whole set of next symbols after every symbol, and ranked those during
+  // which each symbol that may follow is always more probable than every other one.
+  std::int64_t followed = 0, predicted = 0, ranked = 0;
   double label_loss = 0;  // sum of -log p(label) of the answers after the last symbol, in nats
   double accuracy() const { return static_cast<double>(correct()) / static_cast<double>(strings); }
 };
@@ -39,6 +40,7 @@ struct AccuracyEvaluation {
   // Fractions of all strings and of the valid ones; nothing if not measured.
   std::optional<double> prefix_accuracy(const Accuracy& of) const;
   std::optional<double> next_symbol_accuracy(const Accuracy& of) const;
+  std::optional<double> next_symbol_ranking(const Accuracy& of) const;
   // Nats per string; nothing if the answers are no probabilities.
   std::optional<double> label_cross_entropy(const Accuracy& of) const;
 };
@@ -50,8 +52,8 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
                                            const std::vector<std::int64_t>* strings = nullptr);
 
 // Returns accuracy, error (percent of the strings), strings, positives, missed, false_positives,
-// bins; if measured, also label_cross_entropy, prefix_accuracy, next_symbol_accuracy and
-// next_symbol_accuracies, the latter for the additional thresholds.
+// bins; if measured, also label_cross_entropy, prefix_accuracy, next_symbol_accuracy,
+// next_symbol_ranking and next_symbol_accuracies, the latter for the additional thresholds.
 Json to_json(const AccuracyEvaluation& evaluation);
 
 // Throws std::invalid_argument if the data's alphabet is not the model's.

@@ -12,10 +12,11 @@ namespace {
 
 class Sum {
  public:
-  void add(std::size_t length, double model, double source, bool predicted) {
+  void add(std::size_t length, double model, double source, bool predicted, bool ranked) {
     strings_.emplace_back(static_cast<double>(length), source - model);
     ++result_.strings;
     predicted_ += predicted;
+    ranked_ += ranked;
     result_.symbols += static_cast<std::int64_t>(length);
     model_ += model;
     source_ += source;
@@ -33,9 +34,11 @@ class Sum {
       result.difference = result.cross_entropy - *result.lower_bound;
       result.difference_error = error(*result.difference, symbols);
     }
-    if (predicts)
-      result.next_symbol_accuracy =
-          static_cast<double>(predicted_) / static_cast<double>(result.strings);
+    if (predicts) {
+      const auto strings = static_cast<double>(result.strings);
+      result.next_symbol_accuracy = static_cast<double>(predicted_) / strings;
+      result.next_symbol_ranking = static_cast<double>(ranked_) / strings;
+    }
     return result;
   }
 
@@ -60,7 +63,7 @@ class Sum {
   CrossEntropy result_;
   std::vector<std::pair<double, double>> strings_;  // length, log p_source - log p_model
   double model_ = 0, source_ = 0;
-  std::int64_t predicted_ = 0;
+  std::int64_t predicted_ = 0, ranked_ = 0;
 };
 
 Json to_json(const CrossEntropy& value) {
@@ -74,6 +77,7 @@ Json to_json(const CrossEntropy& value) {
   if (value.difference_error) json["difference_error"] = *value.difference_error;
   if (value.bound_includes_end) json["bound_includes_end"] = true;
   if (value.next_symbol_accuracy) json["next_symbol_accuracy"] = *value.next_symbol_accuracy;
+  if (value.next_symbol_ranking) json["next_symbol_ranking"] = *value.next_symbol_ranking;
   return json;
 }
 
@@ -103,7 +107,7 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
         "the number of sets of next symbols must equal the number of strings, got {} and {}",
         sets ? sets->size() : 0, words.size());
   std::vector<double> log_probabilities(words.size());
-  std::vector<char> predicted(words.size());
+  std::vector<char> predicted(words.size()), ranked(words.size());
   for (std::size_t i = 0; i < batches.size(); ++i) {
     if (options.should_stop && options.should_stop()) return std::nullopt;
     model.visit_log_probabilities(
@@ -114,10 +118,12 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
         });
     if (sets != nullptr) {
       const Tensor logits = model.logits(word_tensor(dataset.words(), batches[i]));
-      const auto ranges = predicting_thresholds(logits, batches[i], *sets, 0);
+      const auto found = predicted_sets(logits, batches[i], *sets, 0);
       const double threshold = threshold_of(options.threshold, logits.size(2));
-      for (std::size_t k = 0; k < batches[i].size(); ++k)
-        predicted[batches[i][k]] = ranges[k].contains(threshold);
+      for (std::size_t k = 0; k < batches[i].size(); ++k) {
+        predicted[batches[i][k]] = found[k].contains(threshold);
+        ranked[batches[i][k]] = found[k].ranked;
+      }
     }
     if (options.progress)
       options.progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(batches.size()));
@@ -133,10 +139,8 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto length = words[i].size();
     const double bound = source != nullptr ? (*source)[i] : 0;
-    const bool right = predicted[i] != 0;
-    all.add(length, log_probabilities[i], bound, right);
-    bins[static_cast<std::int64_t>(length) / options.bin_width].add(length, log_probabilities[i],
-                                                                    bound, right);
+    for (Sum* sum : {&all, &bins[static_cast<std::int64_t>(length) / options.bin_width]})
+      sum->add(length, log_probabilities[i], bound, predicted[i] != 0, ranked[i] != 0);
     shortest = std::min(shortest, length);
     longest = std::max(longest, length);
   }

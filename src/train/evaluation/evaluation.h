@@ -31,8 +31,9 @@ struct CrossEntropy {
   std::optional<double> difference, difference_error;
   bool bound_includes_end = false;  // although the model does not predict it
   // The fraction of strings whose whole set of next symbols is predicted at every position, if
-  // these sets are known (EvaluationOptions::next_symbols).
-  std::optional<double> next_symbol_accuracy;
+  // these sets are known (EvaluationOptions::next_symbols); and the fraction during which each
+  // symbol that may follow is always more probable than every other one.
+  std::optional<double> next_symbol_accuracy, next_symbol_ranking;
 };
 
 struct Evaluation {

@@ -50,7 +50,7 @@ class LanguageModelling : public LanguageProblem {
 
   const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
   const std::vector<const char*>& fixed_options() const override {
-    static const std::vector<const char*> names{"chunk", "bound"};
+    static const std::vector<const char*> names{"chunk", "bound", "best_by"};
     return names;
   }
   void configure(Json& options) override {
@@ -58,6 +58,12 @@ class LanguageModelling : public LanguageProblem {
     bound_of_strings_ = options["bound"] == "string";
     check(chunk_ == 0 || grammar_ == nullptr, kLanguageModellingPlace,
           "grammar measures whole strings; leave out chunk");
+    best_by_sets_ = options["best_by"] == "next_symbols";
+    check(!best_by_sets_ || valid_next_ != nullptr, kLanguageModellingPlace,
+          "best_by = 'next_symbols' needs a grammar");
+  }
+  double value(const EpochMetrics& metrics) const override {
+    return best_by_sets_ ? 1 - *metrics.next_symbol_ranking : LanguageProblem::value(metrics);
   }
 
   std::int64_t training_strings() const override { return train_->size(); }
@@ -108,6 +114,7 @@ class LanguageModelling : public LanguageProblem {
     metrics.difference_error = result->all.difference_error;
     metrics.bound_includes_end = result->all.bound_includes_end;
     metrics.next_symbol_accuracy = result->all.next_symbol_accuracy;
+    metrics.next_symbol_ranking = result->all.next_symbol_ranking;
     return true;
   }
 
@@ -154,13 +161,18 @@ class LanguageModelling : public LanguageProblem {
   DatasetPtr train_, valid_;
   NextSymbolsPtr valid_next_;
   std::int64_t chunk_ = 0;
-  bool bound_of_strings_ = false;
+  bool bound_of_strings_ = false, best_by_sets_ = false;
 };
 
 }  // namespace
 
 const std::vector<OptionSpec>& language_modelling_options() {
-  static const std::vector<OptionSpec> specs{chunk_option(), bound_option()};
+  static const std::vector<OptionSpec> specs{
+      chunk_option(), bound_option(),
+      text_option("best_by", "cross_entropy",
+                  "what makes an epoch the best: the smallest cross-entropy, or with a grammar the "
+                  "largest next_symbol_ranking of the validation strings",
+                  {"cross_entropy", "next_symbols"})};
   return specs;
 }
 

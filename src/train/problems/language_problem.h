@@ -21,7 +21,7 @@ class LanguageProblem : public Problem {
     return metrics.cross_entropy.value_or(metrics.train_cross_entropy);
   }
   void set_best(EpochMetrics& metrics, const EpochMetrics& best) const override {
-    metrics.best_cross_entropy = value(best);
+    metrics.best_cross_entropy = best.cross_entropy.value_or(best.train_cross_entropy);
   }
 
  protected:

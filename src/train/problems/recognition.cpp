@@ -89,10 +89,15 @@ class RecognitionProblem : public Problem {
     }
     stop_accuracy_ = options["stop_accuracy"];
     batch_symbols_ = options["batch_symbols"];
-    best_by_label_ = options["best_by"] == "label_cross_entropy";
-    check(!best_by_label_ || valid_ != nullptr, kRecognitionPlace,
+    best_by_ = options["best_by"];
+    check(best_by_ != "label_cross_entropy" || valid_ != nullptr, kRecognitionPlace,
           "best_by = 'label_cross_entropy' needs validation strings");
-    check(!best_by_label_ || model_->affine(), kRecognitionPlace,
+    check(best_by_ != "next_symbols" ||
+              (valid_next_ != nullptr && model_->predicts_next_symbol() && valid_->positives() > 0),
+          kRecognitionPlace,
+          "best_by = 'next_symbols' needs a grammar, a recognizer with next_symbol = true, and "
+          "valid strings to validate");
+    check(best_by_ != "label_cross_entropy" || model_->affine(), kRecognitionPlace,
           "best_by = 'label_cross_entropy' needs a recognizer whose answers are probabilities "
           "(output = 'affine')");
   }
@@ -164,11 +169,13 @@ class RecognitionProblem : public Problem {
     metrics.label_cross_entropy = result->label_cross_entropy(result->all);
     metrics.prefix_accuracy = result->prefix_accuracy(result->all);
     metrics.next_symbol_accuracy = result->next_symbol_accuracy(result->all);
+    metrics.next_symbol_ranking = result->next_symbol_ranking(result->all);
     return true;
   }
   double value(const EpochMetrics& metrics) const override {
-    return best_by_label_ ? *metrics.label_cross_entropy
-                          : 1 - metrics.accuracy.value_or(*metrics.train_accuracy);
+    if (best_by_ == "label_cross_entropy") return *metrics.label_cross_entropy;
+    if (best_by_ == "next_symbols") return 1 - *metrics.next_symbol_ranking;
+    return 1 - metrics.accuracy.value_or(*metrics.train_accuracy);
   }
   void set_best(EpochMetrics& metrics, const EpochMetrics& best) const override {
     const auto& accuracy = best.accuracy ? best.accuracy : best.train_accuracy;
@@ -216,7 +223,7 @@ class RecognitionProblem : public Problem {
   CurriculumOptions curriculum_;
   double stop_accuracy_ = 0;
   std::int64_t batch_symbols_ = 0;
-  bool best_by_label_ = false;
+  std::string best_by_;
 };
 
 }  // namespace
@@ -241,10 +248,12 @@ const std::vector<OptionSpec>& recognition_options() {
                      "largest number of symbols of an update, whose strings have one length, in "
                      "place of batch; 0: batch strings",
                      0),
-      text_option("best_by", "accuracy",
-                  "what makes an epoch the best: the largest accuracy, or the smallest "
-                  "cross-entropy of the labels of the validation strings",
-                  {"accuracy", "label_cross_entropy"})};
+      text_option(
+          "best_by", "accuracy",
+          "what makes an epoch the best: the largest accuracy, the smallest cross-entropy of "
+          "the labels of the validation strings, or with a grammar the largest "
+          "next_symbol_ranking of the valid ones",
+          {"accuracy", "label_cross_entropy", "next_symbols"})};
   return specs;
 }
 

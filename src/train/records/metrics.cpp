@@ -17,6 +17,7 @@ void for_each_member(Metrics& m, Visit visit) {
   visit("label_cross_entropy", m.label_cross_entropy);
   visit("prefix_accuracy", m.prefix_accuracy);
   visit("next_symbol_accuracy", m.next_symbol_accuracy);
+  visit("next_symbol_ranking", m.next_symbol_ranking);
   visit("train_perplexity", m.train_perplexity);
   visit("train_coarse", m.train_coarse);
   visit("train_fine", m.train_fine);
@@ -121,7 +122,8 @@ std::string epoch_line(const EpochMetrics& epoch) {
   else
     text += fmt::format("training cross-entropy {:.4f}", epoch.train_cross_entropy);
   if (epoch.next_symbol_accuracy)
-    text += fmt::format(", all next symbols {:.2f} %", 100 * *epoch.next_symbol_accuracy);
+    text += fmt::format(", all next symbols {:.2f} % ({:.2f} % ranked)",
+                        100 * *epoch.next_symbol_accuracy, 100 * *epoch.next_symbol_ranking);
   if (epoch.prefix_accuracy)
     text += fmt::format(", all prefixes {:.2f} %", 100 * *epoch.prefix_accuracy);
   if (epoch.cross_entropy_difference)

@@ -43,7 +43,7 @@ struct EpochMetrics {
   std::optional<double> label_cross_entropy;
   // On the validation set, if the grammar is known: train/evaluation/accuracy.h,
   // train/evaluation/evaluation.h.
-  std::optional<double> prefix_accuracy, next_symbol_accuracy;
+  std::optional<double> prefix_accuracy, next_symbol_accuracy, next_symbol_ranking;
   // exp(train_cross_entropy) of a transducer, and its accuracies on pairs like the training pairs
   // and on others, in the epochs in which they were measured.
   std::optional<double> train_perplexity, train_coarse, train_fine, coarse, fine;

@@ -1,0 +1,29 @@
+-- Reverse string (Delétang et al. 2023): a network reads up to 40 bits and then writes them backwards; the test has up
+-- to 500. An Elman network with a stack that is a superposition of stacks (Joulin and Mikolov 2015).
+--
+-- On short strings push and pop are found within a few hundred updates. The long last stage only makes the actions
+-- sharp: a network that stops at a perplexity of 1.0001 is right up to 120 symbols and 93 to 98 % right up to 500. A
+-- stack of vectors with strengths is sharp later. An LSTM as the controller remembers short strings without the stack.
+local pd = require 'pushdown'
+local task = pd.recipe.task('chomsky', { task = 'reverse_string' })
+
+return {
+  task = task, minutes = 2,
+  models = {
+    { name = 'Superposition', stack = { kind = 'superposition', size = 8 } },
+    { name = 'Stratification', stack = { kind = 'stratification', size = 8 } },
+    { name = 'LSTM', controller = 'lstm', stack = { kind = 'none' } },
+  },
+  search = { restarts = 2, rungs = { 10 }, keep = { 1 }, solved = 0.000002 },
+  trainer = function(seed, restart, model)
+    return task:training { seed = 1000 * seed + restart, batch = 32, updates = 200,
+      model = task:model { stack = model.stack, controller = { kind = model.controller or 'elman', hidden = 48 },
+        seed = 1000 * seed + restart },
+      optimizer = { kind = 'adam', learning_rate = 0.005 },
+      stages = {
+        task:stage(1, 10, { epochs = 10, accuracy = 0.99 }),
+        task:stage(1, 20, { epochs = 10, accuracy = 0.99 }),
+        task:stage(1, 40, { epochs = 25 }),
+      } }
+  end,
+}

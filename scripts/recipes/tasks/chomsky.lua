@@ -1,0 +1,71 @@
+-- A task of Delétang et al. (2023), with the training lengths of the paper, tested on longer sources: the mean accuracy
+-- of a symbol over lengths of 41 to 500.
+--   options: task, the name of the task; trained (40), the longest source in training; count (40), pairs of a length
+local pd = require 'pushdown'
+local plot = require 'pushdown.plot'
+local protocol = dofile(pd.root .. '/scripts/experiments/chomsky/protocol.lua')
+
+return function(options)
+  local name, trained, smoke = options.task, options.trained or 40, options.smoke
+  local count = smoke and 2 or options.count or 40
+  local function pairs_of(shortest, longest, one_length)
+    return protocol.pairs({ task = name }, { shortest, longest }, one_length)
+  end
+  local function accuracy(network, length)
+    protocol.take_end(network, name)
+    return protocol.accuracy(network, name, length, count)
+  end
+  -- The test has every tenth length.
+  local first, last, step = trained + 1, 500, 10
+  if smoke then first, last, step = 6, 8, 2 end
+
+  local task = { title = protocol.title(name), group = 'Delétang et al. (2023)' }
+
+  -- A stage of a trainer with sources of these lengths; stage: its other keys. The pairs of an update have one length,
+  -- as in the paper. With the key `accuracy` a stage ends when this share of new pairs is written without an error.
+  function task.stage(_, shortest, longest, stage)
+    if smoke then shortest, longest = 1, 4 end
+    stage.train, stage.test = pairs_of(shortest, longest, true), pairs_of(shortest, longest, false)
+    return stage
+  end
+
+  -- A transducer that does not read what it has written, as in the paper; given: options of the model.
+  function task.model(_, given)
+    given.pairs, given.feedback, given.output_embedding = pairs_of(1, trained, false), false, 0
+    return pd.model.transducer(given)
+  end
+
+  -- The options of a trainer, with those that all recipes share; given: the others, and `updates`, those of an epoch.
+  function task.training(_, given)
+    given.epoch_batches, given.updates = smoke and 2 or given.updates, nil
+    given.accuracy_every, given.accuracy_pairs, given.average = 1, smoke and 4 or 1000, 'batches'
+    given.stop_patience, given.decay_patience, given.clip_norm = 0, 0, 1
+    return given
+  end
+
+  task.tests = { { name = ('lengths %d to %d'):format(first, last), quantity = 'accuracy of a symbol', above = 0.95,
+    value = function(network)
+      local sum, lengths = 0, 0
+      for length = first, last, step do sum, lengths = sum + accuracy(network, length), lengths + 1 end
+      return sum / lengths
+    end } }
+  task.lengths = { trained = trained, quantity = 'accuracy of a symbol', values = {}, value = accuracy }
+  for i = 1, smoke and 1 or 8 do task.lengths.values[i] = smoke and 4 or trained / 2 * i end
+
+  -- What the network writes, and how a stack of strengths is used for it.
+  function task.show(network, run)
+    local rows = {}
+    for i, pair in ipairs(pairs_of(10, 16, false):draw(5, { seed = 2 ^ 40 })) do
+      -- Dots follow what has no end, such as the targets of known length.
+      local symbols = select(2, pair.target:gsub('%S+', ''))
+      rows[i] = { pair.source, pair.target,
+        (network:translate(pair.source, { longest = symbols }):gsub(' %.%.%.$', '')) }
+      if i == 1 and network:options().stack.kind == 'stratification' then
+        run:picture('strengths', plot.strengths { run = network:strengths(pair.source, pair.target),
+          title = task.title .. ': the stack while the network reads and writes' })
+      end
+    end
+    run:table('written', { columns = { 'source', 'target', 'written' }, rows = rows })
+  end
+  return task
+end

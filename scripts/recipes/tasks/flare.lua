@@ -1,0 +1,111 @@
+-- A language of the FLaRe benchmark (Butoi et al. 2025): labelled strings as the paper draws them, tested on longer
+-- ones and on hard negatives of the same lengths (scripts/experiments/flare/hard_negatives.lua).
+--   options: language; trained (40), the longest training string; longest (500), the longest test string
+local pd = require 'pushdown'
+local plot = require 'pushdown.plot'
+local folder = pd.root .. '/scripts/experiments/flare/'
+local protocol, sampling = dofile(folder .. 'protocol.lua'), dofile(folder .. 'sampling.lua')
+local hard_negatives = dofile(folder .. 'hard_negatives.lua')
+
+-- Seeds of the test strings, far from those of training. A set uses its seed and up to 1,000 that follow.
+local of_test = { strings = 2 ^ 40, negatives = 2 ^ 40 + 1000, lengths = 2 ^ 40 + 2000 }
+
+-- The strings of several datasets as one.
+local function joined(language, sets)
+  local strings, labels = {}, {}
+  for _, set in ipairs(sets) do
+    local of_set = set:labels()
+    for i, string in ipairs(set:strings()) do
+      strings[#strings + 1], labels[#labels + 1] = type(string) == 'table' and table.concat(string, ' ') or string,
+        of_set[i]
+    end
+  end
+  return pd.task.labelled_dataset { alphabet = language.alphabet, strings = strings, labels = labels }
+end
+
+-- What the network expects while it reads a string, as a heat map: the probabilities of the next symbol and, after the
+-- end, that of the answer `valid`.
+local function draw_reading(network, string, title)
+  local alphabet, next_symbols = network:alphabet():symbols(), network:next_symbols(string):to_table()
+  local scores, read, labels, values = network:scores(string):to_table(), {}, { unpack(alphabet) }, {}
+  for word in string:gmatch '%S+' do read[#read + 1] = word end
+  labels[#labels + 1] = 'end'
+  for row = 1, #labels do
+    values[row] = {}
+    for i = 1, #read do values[row][i] = next_symbols[i][row] end
+  end
+  read[#read + 1], labels[#labels + 1] = 'end', 'valid'
+  values[#labels] = { [#read] = 1 / (1 + math.exp(-scores[#scores])) }
+  return plot.heat_map { title = title, values = values, x_labels = read, y_labels = labels, low = 0, high = 1,
+    x_label = 'symbol read', y_label = 'next symbol', value_label = 'probability' }
+end
+
+return function(options)
+  local language, smoke = protocol.languages[options.language], options.smoke
+  if not language then
+    error(("[recipe] there is no language '%s' in FLaRe; there are %s"):format(tostring(options.language),
+      table.concat(protocol.tasks, ', ')), 0)
+  end
+  local trained = options.trained or 40
+  local longest, of_a_test = smoke and 12 or options.longest or 500, smoke and 10 or 1000
+
+  local task = { title = language.title, group = 'Butoi et al. (2025)' }
+
+  -- A stage of a trainer with strings of these lengths. stage: its other keys, and seed; strings, of the paper's
+  -- sampling; near (0), strings more, half of which are hard negatives; validated, their longest length in validation.
+  function task.stage(_, shortest, longest_of_stage, stage)
+    local function set(lengths, seed, count, near)
+      if smoke then count, near, lengths = 12, near > 0 and 4 or 0, { shortest, math.min(8, lengths[2]) } end
+      local sets = { sampling.sample(language, count, lengths, seed) }
+      if near > 0 then sets[2] = hard_negatives(language, near, lengths, seed + 1000, 0.5) end
+      return joined(language, sets)
+    end
+    local seed = 1000000 * stage.seed + 10000 * longest_of_stage
+    stage.train = set({ shortest, longest_of_stage }, seed, stage.strings, stage.near or 0)
+    stage.valid = set({ shortest, stage.validated or longest_of_stage }, seed + 2000, 300, 300)
+    stage.seed, stage.strings, stage.near, stage.validated = nil, nil, nil, nil
+    return stage
+  end
+
+  -- A recognizer that also predicts the next symbol; given: options of the model.
+  function task.model(_, given)
+    given.alphabet, given.next_symbol = language.alphabet, true
+    return pd.model.recognizer(given)
+  end
+
+  -- The options of a trainer that all recipes share; given: its others. The loss is the paper's, of the label and of
+  -- the next symbols of valid strings.
+  function task.training(_, given)
+    given.objective = given.objective or { kind = 'recognition_and_language_model', weight = 1 }
+    given.best_by, given.stop_accuracy, given.stop_patience = 'label_cross_entropy', 0, 0
+    given.decay_patience, given.decay_factor = given.decay_patience or 5, 0.5
+    return given
+  end
+
+  local function accuracy(network, set) return pd.train.evaluate(network, set, { batch = 20 }).accuracy end
+  task.tests = {
+    { name = ('lengths 0 to %d'):format(longest), quantity = 'accuracy', above = 0.99, value = function(network)
+      return accuracy(network, sampling.sample(language, of_a_test, { 0, longest }, of_test.strings))
+    end },
+    { name = ('hard negatives of lengths 0 to %d'):format(longest), quantity = 'accuracy', above = 0.99,
+      value = function(network)
+        return accuracy(network, hard_negatives(language, of_a_test, { 0, longest }, of_test.negatives, 1))
+      end },
+  }
+  -- By length: strings of the language and hard negatives in equal numbers.
+  task.lengths = { trained = trained, quantity = 'accuracy', values = {}, value = function(network, length)
+    local seed = of_test.lengths + 1000 * length
+    return accuracy(network, hard_negatives(language, of_a_test / 5, { length - 9, length }, seed, 0.5))
+  end }
+  function task.show(network, run)
+    local set = hard_negatives(language, 2, { 14, 17 }, 1, 0.5)
+    local labels = set:labels()
+    for i, string in ipairs(set:strings()) do
+      local name = labels[i] and 'valid' or 'invalid'
+      run:picture('reading-' .. name, draw_reading(network, string, ('%s: reading %s string'):format(language.title,
+        labels[i] and 'a valid' or 'an invalid')))
+    end
+  end
+  for i = 1, smoke and 1 or 8 do task.lengths.values[i] = smoke and 10 or trained / 2 * i end
+  return task
+end

@@ -72,6 +72,26 @@ test('the mean of an exact automaton', function()
   test.near(protocol.automaton_mean(options, grammar, set), 50, 1e-9)
 end)
 
+-- What is rarest in the training strings: the mark of a palindrome after one symbol, and the end of a Dyck string after
+-- a pair. The usual thresholds are above the first, so a model with these probabilities has no string right by them.
+test('low thresholds are below the rarest next symbols of the training strings', function()
+  for task, pattern in pairs { palindrome = { '^[ab] ', '^[ab] c ' }, d2 = { '^[%(%[] [%)%]]', '^%p %p$' } } do
+    local options = defaults { task = task }
+    local set = protocol.sets(options, protocol.grammar(options)).train
+    local labels, begun, rare = set:labels(), 0, 0
+    for i, text in ipairs(set:strings()) do
+      if labels[i] and text:find(pattern[1]) then
+        begun = begun + 1
+        if text:find(pattern[2]) then rare = rare + 1 end
+      end
+    end
+    local probability = rare / begun
+    test.near(probability, task == 'd2' and 0.0085 or 0.00064, 5e-5)
+    test.equal(probability < protocol.thresholds.usual[1], task == 'palindrome')
+    assert(probability > protocol.thresholds.low[1])
+  end
+end)
+
 test('every model is made', function()
   test.equal(#protocol.model_names, 13)
   for _, task in ipairs { 'd2', 'palindrome' } do
@@ -153,6 +173,21 @@ test('an interrupted run continues and gives the same numbers', function()
   output, status = run('--smoke', '--task', 'd3', '--model', 'lstm', '--negatives', 'matched', '--run-folder',
     run_folder)
   assert(status ~= 0 and output:find('negatives was usual and is matched now', 1, true), output)
+end)
+
+test('the ranking can choose the epoch, and low thresholds are tried', function()
+  local run_folder = top .. '/ranked'
+  local output, status = run('--smoke', '--task', 'palindrome', '--model', 'lstm', '--best-by', 'next_symbols',
+    '--thresholds', 'low', '--run-folder', run_folder)
+  assert(status == 0, output)
+  local history, best = pd.runs.history(run_folder), 1
+  for i, epoch in ipairs(history) do
+    if epoch.next_symbol_ranking > history[best].next_symbol_ranking then best = i end
+  end
+  local result = json.decode(files.read(run_folder .. '/result.json'))
+  test.equal(result.best_epoch, best)
+  test.near(result.valid_ranked, 100 * history[best].next_symbol_ranking, 1e-9)
+  assert(result.threshold >= 1e-4 and result.threshold <= 0.2, result.threshold)
 end)
 
 test('curricula have the requested epochs, and invalid options are reported', function()

@@ -57,6 +57,11 @@ M.options = {
     .. 'single one', choices = { 'mean', 'last', 'every' } },
   { 'threshold', 0, 'a next symbol counts as predicted if its probability is above this; 0: the threshold that '
     .. 'predicts the most sets of the training strings', minimum = 0, maximum = 1, type = 'number' },
+  { 'thresholds', 'usual', 'thresholds that --threshold 0 tries: ten from 0.005 to 0.2, or also low ones, from 0.0001',
+    choices = { 'usual', 'low' } },
+  { 'best_by', 'accuracy', 'what makes an epoch the best one: the share of correctly classified validation strings, '
+    .. 'or that of the valid ones whose next symbols are ranked above all others',
+    choices = { 'accuracy', 'next_symbols' } },
   { 'lstm_activation', 'tanh', 'f1 of lstm and mlstm: tanh, or scaled_tanh, as equations 15 and 16 are printed',
     choices = { 'tanh', 'scaled_tanh' } },
   { 'measured', 'best', 'the measured epoch: the best one on the validation strings, or the last one',
@@ -184,6 +189,7 @@ local function trainer_of(options, run, grammar, sets)
   return pd.train.trainer {
     model = M.model(options, grammar), train = sets.train, valid = sets.valid, objective = objective,
     learning = { kind = 'tbptt', window = options.window }, curriculum = curriculum_of(options, sets.train),
+    best_by = options.best_by, grammar = options.best_by == 'next_symbols' and grammar or nil,
     batch = options.batch, average = 'batches', epochs = options.epochs, seed = options.seed,
     optimizer = { kind = 'adam', learning_rate = options.learning_rate }, clip_norm = 0, clip_value = options.clip,
     decay_patience = options.patience, decay_factor = 0.5, stop_patience = 0, stop_accuracy = 0,
@@ -193,20 +199,22 @@ end
 
 -- The measures of every run on every set, in percent: three decisions about whole strings; `prefix`: strings for which
 -- the answer after every symbol says whether the prefix can still become valid; `next`: valid strings for which the
--- whole set of next symbols is predicted after every symbol (Suzgun et al. 2019).
+-- whole set of next symbols is predicted after every symbol (Suzgun et al. 2019); `ranked`: valid strings for which,
+-- after every symbol, each symbol that may follow is more probable than every other one. The last needs no threshold.
 M.decisions = { 'mean', 'last', 'every' }
-M.measures = { 'mean', 'last', 'every', 'prefix', 'next' }
+M.measures = { 'mean', 'last', 'every', 'prefix', 'next', 'ranked' }
 M.measure_titles = { mean = 'mean of answers', last = 'last answer', every = 'every answer',
-  prefix = 'every prefix', next = 'every set of next symbols' }
+  prefix = 'every prefix', next = 'every set of next symbols', ranked = 'every next symbol ranked' }
 
 -- The threshold for the next symbols of a model is the smallest of these that predicts the most sets of the training
--- strings.
-local thresholds = { 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2 }
+-- strings. The usual ones are above the probability of the mark in the shortest palindromes.
+M.thresholds = { usual = { 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2 } }
+M.thresholds.low = { 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, unpack(M.thresholds.usual) }
 
 -- Adds the measures of every set to `result` as <set>_<measure>, and writes those by string length to lengths.csv.
 local function measure(model, options, sets, grammar, run, result)
   -- Only the objective joint predicts symbols.
-  local threshold
+  local thresholds, threshold = M.thresholds[options.thresholds]
   if options.threshold > 0 or options.objective ~= 'joint' then threshold = options.threshold end
   local lines = { 'set,shortest,longest,strings,right_' .. table.concat(M.decisions, ',right_') }
   for _, name in ipairs(M.set_names(options)) do
@@ -224,6 +232,7 @@ local function measure(model, options, sets, grammar, run, result)
     for _, decision in ipairs(M.decisions) do result[name .. '_' .. decision] = 100 * by[decision].accuracy end
     result[name .. '_prefix'] = 100 * measured.prefix_accuracy
     result[name .. '_next'] = predicted and 100 * predicted[1] or nil
+    result[name .. '_ranked'] = measured.next_symbol_ranking and 100 * measured.next_symbol_ranking
     if name == 'test' then
       result.test_missed, result.test_false_positives = by[options.decision].missed,
         by[options.decision].false_positives

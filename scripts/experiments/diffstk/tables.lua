@@ -131,7 +131,8 @@ function M.explain(run, options, task)
     .. 'has 50. The other columns are other measures of the same runs. "every prefix": strings for which the answer\n'
     .. 'after every symbol says correctly whether the prefix can still become valid. "every set of next symbols":\n'
     .. 'valid strings whose next symbols are predicted exactly after every symbol, with a threshold chosen on the\n'
-    .. 'training strings.\n'
+    .. 'training strings. "every next symbol ranked": valid strings for which each symbol that may follow is always\n'
+    .. 'more probable than every other one.\n'
     .. 'An exact automaton, by the mean of its answers: %s.\nAll runs, curves and settings: %s'):format(
     protocol.measure_titles[options.decision], table.concat(parts, ', '), run.folder))
   floors(options, sets)

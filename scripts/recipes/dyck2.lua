@@ -1,0 +1,30 @@
+-- D2, brackets of two types, by a DiffStk-RNN: 8 units and one stack of numbers.
+--
+-- The noise on the state, ten times that of the paper, is what matters. In a noisy state of 8 units the network cannot
+-- count or remember brackets, so it puts them on the stack, with actions near 0 and 1. Short strings come first,
+-- because an error in them is seen soon. On strings of up to 20 symbols most restarts learn the language.
+local pd = require 'pushdown'
+local task = pd.recipe.task('sets', { language = 'd2' })
+
+return {
+  task = task, minutes = 1,
+  models = {
+    { name = 'DiffStk-RNN', network = 'diffstk_rnn', noise = 0.1 },
+    { name = 'Stack-RNN+Softmax', network = 'stack_rnn_softmax', noise = 0.1 },
+    { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn' },
+    { name = 'LSTM', network = 'lstm' },
+  },
+  search = { restarts = 4, rungs = { 10 }, keep = { 2 }, by = task.missed, solved = 0 },
+  trainer = function(seed, restart, model)
+    return {
+      model = task:network(model.network, { noise = model.noise, stacks = model.stacks,
+        seed = 1000 * seed + restart }),
+      stages = {
+        task:stage(20, { seed = seed, epochs = 10, learning_rate = 0.01 }),
+        task:stage(54, { seed = seed, epochs = 10, learning_rate = 0.01 }),
+        task:stage(54, { seed = seed, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } }),
+      },
+      seed = seed, grammar = task.grammar, best_by = 'next_symbols', decay_patience = 0, stop_patience = 0,
+    }
+  end,
+}

@@ -1,0 +1,30 @@
+-- D3, brackets of three types, by a DiffStk-RNN: 8 units and one stack of numbers, which must tell three types apart.
+--
+-- As dyck2, with more noise than the paper's. The first types are told apart on the shortest strings; the breakthrough
+-- often comes only with strings of up to 54 symbols, so no restart is left out before them.
+local pd = require 'pushdown'
+local task = pd.recipe.task('sets', { language = 'd3' })
+
+return {
+  task = task, minutes = 1,
+  models = {
+    { name = 'DiffStk-RNN', network = 'diffstk_rnn', noise = 0.1 },
+    { name = 'Stack-RNN+Softmax', network = 'stack_rnn_softmax', noise = 0.1 },
+    { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn' },
+    { name = 'LSTM', network = 'lstm' },
+  },
+  search = { restarts = 4, rungs = { 26 }, keep = { 2 }, by = task.missed, solved = 0 },
+  trainer = function(seed, restart, model)
+    return {
+      model = task:network(model.network, { noise = model.noise, stacks = model.stacks,
+        seed = 1000 * seed + restart }),
+      stages = {
+        task:stage(10, { seed = seed, epochs = 8, learning_rate = 0.01 }),
+        task:stage(20, { seed = seed, epochs = 12, learning_rate = 0.01 }),
+        task:stage(54, { seed = seed, epochs = 10, learning_rate = 0.01 }),
+        task:stage(54, { seed = seed, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } }),
+      },
+      seed = seed, grammar = task.grammar, best_by = 'next_symbols', decay_patience = 0, stop_patience = 0,
+    }
+  end,
+}

@@ -102,22 +102,7 @@ run:table('summary', { columns = columns, rows = summary, title = 'The first tas
 -- ---- Pictures ----
 
 -- The share of seeds that have solved a task, tasks by models.
-local function -- The picture that the first solved run of a recipe shows of its network; a run from a record has none.
-local function copy_network(one)
-  local found = outcome_of(one.name, one.models[1])
-  for _, solved in ipairs { true, false } do
-    for _, row in ipairs(found and found.runs or {}) do
-      for _, name in ipairs { 'automaton', 'run', 'stack', 'strengths', 'reading-valid' } do
-        local path = ('%s/%s.svg'):format(row.folder, name)
-        if row.result.solved == solved and files.exists(path) then
-          return files.write(run:path(one.name .. '-network.svg'), files.read(path))
-        end
-      end
-    end
-  end
-end
-
-draw_map()
+local function draw_map()
   local models, column_of, titles, line_of, values, cells = {}, {}, {}, {}, {}, {}
   for _, one in ipairs(recipes) do
     for _, model in ipairs(one.models) do
@@ -170,6 +155,21 @@ local function read_lengths(row)
     x[i], y[i] = tonumber(line.length), tonumber(line.value)
   end
   return x, y
+end
+
+-- The picture that the first solved run of a recipe shows of its network; a run from a record has none.
+local function copy_network(one)
+  local found = outcome_of(one.name, one.models[1])
+  for _, solved in ipairs { true, false } do
+    for _, row in ipairs(found and found.runs or {}) do
+      for _, name in ipairs { 'automaton', 'run', 'stack', 'strengths', 'reading-valid' } do
+        local path = ('%s/%s.svg'):format(row.folder, name)
+        if row.result.solved == solved and files.exists(path) then
+          return files.write(run:path(one.name .. '-network.svg'), files.read(path))
+        end
+      end
+    end
+  end
 end
 
 draw_map()

@@ -1,0 +1,83 @@
+-- The task of Dusell and Chiang (2020): a language model that knows the distribution of a language. A string has a
+-- length between two bounds, drawn uniformly, and is then drawn from the grammar. The model also predicts the end of
+-- the string, so it is a distribution over strings, and its difference from the lower bound is a Kullback-Leibler
+-- divergence per symbol: 0 for the best model there can be, and below 0 only by the luck of the sample.
+--
+--   local task = pd.recipe.task('language', { grammar = 'dyck', title = 'Dyck language' })
+--
+-- Options: grammar; title (the grammar's name); bars, which the difference must be below on strings of 40 to 80 and of
+-- 81 to 100 symbols.
+local pd = require 'pushdown'
+local plot = require 'pushdown.plot'
+
+-- Seeds of the strings that measure and show a network. Those of training and validation strings are larger.
+local test_seed, show_seed = 1, 2
+
+return function(options)
+  local grammar, samplers, kept = pd.grammar.load(options.grammar), {}, {}
+
+  -- All restarts of a search train on the same strings, so they are drawn once.
+  local function draw(shortest, longest, count, seed, batch)
+    local lengths = shortest .. '-' .. longest
+    local key = ('%s %d %.0f'):format(lengths, count, seed)
+    samplers[lengths] = samplers[lengths] or grammar:sampler { lengths = { shortest, longest } }
+    kept[key] = kept[key] or samplers[lengths]:dataset(options.smoke and 5 or count, { seed = seed, batch = batch })
+    return kept[key]
+  end
+
+  local function difference(model, shortest, longest, count)
+    local strings = draw(shortest, longest, count, test_seed, 1)
+    return pd.train.evaluate(model, strings).cross_entropy_difference
+  end
+
+  local title = options.title or options.grammar:gsub('_', ' '):gsub('^%l', string.upper)
+  local task = { title = title, group = 'Dusell and Chiang (2020)', alphabet = grammar:alphabet(), tests = {} }
+
+  -- A stage of a trainer on strings of these lengths. `given` has the seed and number (5000) of its training strings,
+  -- and the other keys of the stage.
+  function task.stage(_, shortest, longest, given)
+    local stage, seed = {}, given.seed * 1e5 + shortest * 1000 + 2 * longest
+    for key, value in pairs(given) do
+      if key ~= 'seed' and key ~= 'strings' then stage[key] = value end
+    end
+    stage.train = draw(shortest, longest, given.strings or 5000, seed)
+    stage.valid = draw(shortest, longest, 500, seed + 1)
+    return stage
+  end
+
+  -- The RNS-RNN, and other stacks for comparison under the same search.
+  function task.models(states, symbols)
+    return {
+      { name = 'RNS-RNN', stack = { kind = 'nondeterministic', states = states, symbols = symbols,
+        reading = 'state_symbol', normalized = false, bottom = 'reexposed' } },
+      { name = 'NS-RNN', stack = { kind = 'nondeterministic', states = states, symbols = symbols } },
+      { name = 'Superposition', stack = { kind = 'superposition', size = 20 } },
+      { name = 'LSTM', stack = { kind = 'none' } },
+    }
+  end
+
+  for i, bar in ipairs(options.bars or { 0.01, 0.05 }) do
+    local shortest, longest = unpack(({ { 40, 80 }, { 81, 100 } })[i])
+    local name = ('lengths %d to %d'):format(shortest, longest)
+    task.tests[i] = { name = name, quantity = 'difference (nats)', below = bar,
+      value = function(model) return difference(model, shortest, longest, 1000) end }
+  end
+
+  -- Each point stands for strings of 20 lengths, the given one the longest.
+  task.lengths = { trained = 80, quantity = 'difference (nats)',
+    values = options.smoke and { 20, 40 } or { 20, 40, 60, 80, 100, 140, 200, 260, 320 },
+    value = function(model, length) return difference(model, length - 19, length, 50) end }
+
+  -- The most probable run of the automaton in the network on a short string.
+  function task.show(model, run)
+    local kind = model:options().stack.kind
+    if kind ~= 'nondeterministic' and kind ~= 'vector_nondeterministic' then return end
+    local text = draw(10, 16, 1, show_seed):strings()[1]
+    local best = model:best_run(text)
+    run:picture('run', plot.run { run = best, title = ('%s: most probable run on %s'):format(title, text) })
+    pd.files.write(run:path 'run.txt', tostring(best))
+    print('\n' .. tostring(best))
+  end
+
+  return task
+end

@@ -1,7 +1,9 @@
 -- The task of Dusell and Chiang (2020): a language model that knows the distribution of a language. A string has a
--- length between two bounds, drawn uniformly, and is then drawn from the grammar. The model also predicts the end of
--- the string, so it is a distribution over strings, and its difference from the lower bound is a Kullback-Leibler
--- divergence per symbol: 0 for the best model there can be, and below 0 only by the luck of the sample.
+-- length between two bounds, drawn uniformly, and is then drawn from the grammar. The models here also predict the end
+-- of a string, so they are distributions over strings. Test strings are those of the paper's test: of 40 to 100
+-- symbols, and their lower bound is the cross-entropy of this distribution, also on a part of the lengths. So a model
+-- that was trained on up to 80 symbols pays for every string of 81 to 100, and one that expects 40 to 80 alone can be
+-- below the bound there, by at most ln(61/41) nats per string.
 --
 --   local task = pd.recipe.task('language', { grammar = 'dyck', title = 'Dyck language' })
 --
@@ -21,27 +23,38 @@ return function(options)
     local lengths = shortest .. '-' .. longest
     local key = ('%s %d %.0f'):format(lengths, count, seed)
     samplers[lengths] = samplers[lengths] or grammar:sampler { lengths = { shortest, longest } }
-    kept[key] = kept[key] or samplers[lengths]:dataset(options.smoke and 5 or count, { seed = seed, batch = batch })
+    kept[key] = kept[key] or samplers[lengths]:dataset(options.smoke and 20 or count, { seed = seed, batch = batch })
     return kept[key]
   end
 
-  local function difference(model, shortest, longest, count)
-    local strings = draw(shortest, longest, count, test_seed, 1)
-    return pd.train.evaluate(model, strings).cross_entropy_difference
+  local function difference(model, strings) return pd.train.evaluate(model, strings).cross_entropy_difference end
+
+  -- Some lengths of the test strings, with the bound of all of them.
+  local function part(shortest, longest)
+    local whole = draw(40, 100, 1500, test_seed, 1)
+    local texts, all, strings, log_probabilities = whole:strings(), whole:log_probabilities(), {}, {}
+    for i, length in ipairs(whole:lengths()) do
+      if length >= shortest and length <= longest then
+        strings[#strings + 1] = texts[i]
+        log_probabilities[#strings] = all[i]
+      end
+    end
+    return pd.task.dataset { alphabet = grammar:alphabet(), strings = strings, log_probabilities = log_probabilities }
   end
 
   local title = options.title or options.grammar:gsub('_', ' '):gsub('^%l', string.upper)
   local task = { title = title, group = 'Dusell and Chiang (2020)', alphabet = grammar:alphabet(), tests = {} }
 
-  -- A stage of a trainer on strings of these lengths. `given` has the seed and number (5000) of its training strings,
-  -- and the other keys of the stage.
+  -- A stage of a trainer on strings of these lengths. `given` has the seed and number (5000) of the training strings,
+  -- the lengths of the validation strings if they are others, valid = { 40, 100 }, and the other keys of the stage.
   function task.stage(_, shortest, longest, given)
     local stage, seed = {}, given.seed * 1e5 + shortest * 1000 + 2 * longest
     for key, value in pairs(given) do
       if key ~= 'seed' and key ~= 'strings' then stage[key] = value end
     end
+    local lengths = given.valid or { shortest, longest }
     stage.train = draw(shortest, longest, given.strings or 5000, seed)
-    stage.valid = draw(shortest, longest, 500, seed + 1)
+    stage.valid = draw(lengths[1], lengths[2], 500, seed + 1)
     return stage
   end
 
@@ -60,13 +73,13 @@ return function(options)
     local shortest, longest = unpack(({ { 40, 80 }, { 81, 100 } })[i])
     local name = ('lengths %d to %d'):format(shortest, longest)
     task.tests[i] = { name = name, quantity = 'difference (nats)', below = bar,
-      value = function(model) return difference(model, shortest, longest, 1000) end }
+      value = function(model) return difference(model, part(shortest, longest)) end }
   end
 
-  -- Each point stands for strings of 20 lengths, the given one the longest.
+  -- Each point stands for strings of 20 lengths, the given one the longest, with the bound of these lengths.
   task.lengths = { trained = 80, quantity = 'difference (nats)',
     values = options.smoke and { 20, 40 } or { 20, 40, 60, 80, 100, 140, 200, 260, 320 },
-    value = function(model, length) return difference(model, length - 19, length, 50) end }
+    value = function(model, length) return difference(model, draw(length - 19, length, 50, test_seed, 1)) end }
 
   -- The most probable run of the automaton in the network on a short string.
   function task.show(model, run)

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "bindings/binder/bind.h"
+#include "bindings/binder/interrupt.h"
 #include "bindings/binder/text.h"
 #include "bindings/modules.h"
 #include "bindings/session/terminal.h"
@@ -88,6 +89,15 @@ void info(Rest rest) { log_message("info", joined(rest)); }
 void warn(Rest rest) { log_message("warn", joined(rest)); }
 void error(Rest rest) { log_message("error", joined(rest)); }
 
+// After Ctrl-C no more Lua code runs, so this function logs the text.
+Results if_interrupted(lua_State* L, const std::string& text, Any action) {
+  lua_pushvalue(L, action.index);
+  if (try_lua(L, 0, 0)) return {0};
+  if (interrupt_check(L)()) log_message("info", text);
+  lua_error(L);
+  return {0};
+}
+
 }  // namespace
 
 void set_log_level(const std::string& name) { the_log().logger->set_level(parse_level(name)); }
@@ -141,7 +151,10 @@ void bind_log(lua_State* L) {
                            "set_level(name)  Sets the lowest level of messages that are shown: "
                            "'trace', 'debug', 'info', 'warn', 'error' or 'off'.")
       .def<&log_level>("level",
-                       "level() -> string  Returns the lowest level of messages that are shown.");
+                       "level() -> string  Returns the lowest level of messages that are shown.")
+      .def<&if_interrupted>("if_interrupted",
+                            "if_interrupted(text, action)  Calls action(). If Ctrl-C ends it, logs "
+                            "the text, for example how to go on.");
 }
 
 }  // namespace pushdown

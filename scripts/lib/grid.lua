@@ -6,7 +6,7 @@
 --     folder = 'runs/ns_rnn/grid/dyck/ns', fixed = { task = 'dyck', model = 'ns' },
 --     points = { { learning_rate = 0.01 }, { learning_rate = 0.005 } }, restarts = 5, workers = 2 }
 --
--- grid.random draws points from distributions, grid.halving trains the best of them longer.
+-- grid.random draws points from distributions, pd.search.run trains the best of them longer.
 --
 -- The script must take its options, --seed, --restart and --run-folder. It writes result.json (one flat table) into the
 -- run folder as its last act, and resumes the run if it is started again on the same folder. A run is finished if its
@@ -62,11 +62,16 @@ local function folder_name(name)
   return kept .. '-' .. hash
 end
 
+-- grid.run_folder(folder, point, restart) -> the run folder of a restart of the point with this name.
+function M.run_folder(folder, point, restart)
+  return ('%s/%s/restart-%d'):format(folder, folder_name(point), restart)
+end
+
 local keys_of_a_grid = { name = 'string', script = 'string', folder = 'string', fixed = 'table', points = 'table',
-  restarts = 'number', flags = 'table' }
+  restarts = 'number or table', flags = 'table' }
 local keys_of_a_call = { workers = 'number', registry = 'string', failures = 'string', progress = 'boolean',
   executor = 'string', slurm = 'table', throttle = 'number', recorded = 'string', missing = 'string',
-  changed = 'string' }
+  changed = 'string', enough = 'function' }
 
 -- grid.options: options for grid.place, which a script that runs grids should declare.
 M.options = {
@@ -120,17 +125,35 @@ local function check_keys(given, ...)
       end
       table.sort(known)
       fail("unknown option '%s'; the options are %s", key, table.concat(known, ', '))
-    elseif type(key) == 'string' and type(value) ~= expected then
+    elseif type(key) == 'string' and not expected:find(type(value), 1, true) then
       fail('%s must be a %s, got %s', key, expected, type(value))
     end
   end
 end
 
-local function script_path(script)
+-- grid.script_path(script) -> the path of a script that is given as it is or relative to the root of the program.
+function M.script_path(script)
   if files.exists(script) then return script end
   local own = pd.root .. '/' .. script
   if files.exists(own) then return own end
   fail("there is no script '%s'", script)
+end
+
+-- The numbers of the restarts: 1 to n, or those of a list.
+local function numbers_of(restarts)
+  local list = restarts
+  if type(restarts) == 'number' then
+    list = {}
+    for restart = 1, restarts do list[restart] = restart end
+    if #list ~= restarts then fail 'restarts must be an integer from 1' end
+  end
+  for _, restart in ipairs(list) do
+    if type(restart) ~= 'number' or restart < 1 or restart % 1 ~= 0 then
+      fail('restarts must be a list of integers from 1, got %s', tostring(restart))
+    end
+  end
+  if #list == 0 then fail 'restarts must be an integer from 1' end
+  return list
 end
 
 -- The runs of one grid; the first restart of all points comes first.
@@ -138,10 +161,8 @@ local function runs_of(grid)
   for _, key in ipairs { 'name', 'script', 'folder', 'points' } do
     if not grid[key] then fail("%s is missing: name, script, folder and points are required", key) end
   end
-  local restarts = grid.restarts or 1
-  if restarts < 1 or restarts ~= math.floor(restarts) then fail('restarts must be an integer from 1') end
-  local script, list = script_path(grid.script), {}
-  for restart = 1, restarts do
+  local script, list = M.script_path(grid.script), {}
+  for _, restart in ipairs(numbers_of(grid.restarts or 1)) do
     for index, point in ipairs(grid.points) do
       local name, options = M.point_name(point), {}
       for _, part in ipairs { grid.fixed or {}, point } do
@@ -154,7 +175,7 @@ local function runs_of(grid)
       end
       list[#list + 1] = { grid = grid.name, point = name, restart = restart, options = options, index = index,
         seed = M.seed(grid.name, name, restart), script = script, flags = grid.flags or {}, attempts = 0,
-        status = 'waiting', folder = ('%s/%s/restart-%d'):format(grid.folder, folder_name(name), restart) }
+        status = 'waiting', folder = M.run_folder(grid.folder, name, restart) }
     end
   end
   return list
@@ -167,22 +188,24 @@ local function processors()
   return count or 1
 end
 
--- grid.run{name=, script=, folder=, fixed=, points=, restarts=, flags=, workers=, registry=,
--- failures=, progress=} -> rows: trains the script at every point, and returns a row for each run.
--- Several grids, {{name=, ...}, {name=, ...}, workers=}, share one pool. fixed: options of all points; points: list of
--- tables of options; flags: words added to every command line. workers: number of concurrent processes (by default the
--- number of processors). executor = 'slurm': Slurm tasks instead of processes, with slurm = {'partition=long', ...} for
--- sbatch and at most `throttle` at once. registry: path of the registry. failures = 'error' (the default): failed runs
--- raise an error once all runs have ended, so that the script exits with status 1; 'report': rows.failed is their
--- number. progress = false: no status line. recorded: a record (see pushdown.record) whose runs count as finished;
--- rows.note then tells tables how many runs these are. missing = 'leave': trains nothing; unfinished runs are not in
--- the rows, and rows.note gives their number. changed: how to treat runs that were made with other options, or whose
--- script or other inputs have changed since. 'accept' takes finished ones as they are, and rows.note names them;
--- 'rerun' makes them again. By default the user is asked; without a terminal this is an error.
+-- grid.run{name=, script=, folder=, fixed=, points=, restarts=, flags=, workers=, registry=, failures=, progress=} ->
+-- rows: trains the script at every point, and returns a row for each run. Several grids, {{name=, ...}, {name=, ...},
+-- workers=}, share one pool. fixed: options of all points; points: list of tables of options; restarts: their number,
+-- or a list of numbers such as {2, 5}; flags: words added to every command line. workers: number of concurrent
+-- processes (by default the number of processors). executor = 'slurm': Slurm tasks instead of processes, with slurm =
+-- {'partition=long', ...} for sbatch and at most `throttle` at once. registry: path of the registry. failures = 'error'
+-- (the default): failed runs raise an error once all runs have ended, so that the script exits with status 1; 'report':
+-- rows.failed is their number. progress = false: no status line. recorded: a record (see pushdown.record) whose runs
+-- count as finished; rows.note then tells tables how many runs these are. missing = 'leave': trains nothing; unfinished
+-- runs are not in the rows, and rows.note gives their number. changed: how to treat runs that were made with other
+-- options, or whose script or other inputs have changed since. 'accept' takes finished ones as they are, and rows.note
+-- names them; 'rerun' makes them again. By default the user is asked; without a terminal this is an error. enough: a
+-- function of the rows, called whenever a run has ended; when it returns true, the grid stops the other runs and
+-- returns.
 --
--- rows has a row for each run, in the order grid, point, restart: grid, point, options, restart, seed, status
--- ('done' or 'failed'), folder, result (result.json), seconds, message, attempts (in this call), recorded (the commit
--- of a run from a record).
+-- rows has a row for each run, in the order grid, point, restart: grid, point, options, restart, seed, status ('done'
+-- or 'failed'; 'waiting' of a run that `enough` has stopped), folder, result (result.json), seconds, message, attempts
+-- (in this call), recorded (the commit of a run from a record).
 function M.run(given)
   if type(given) ~= 'table' then fail('expected a table of options, got %s', type(given)) end
   local grids = given[1] and given or { given }
@@ -200,7 +223,7 @@ function M.run(given)
   local session = setmetatable({ runs = {}, pool = pd.process.pool(), settled = 0, seconds = 0, timed = 0,
     workers = given.workers or processors(), several = #grids > 1, progress = given.progress ~= false,
     began = pd.process.now(), next_status = pd.process.clock() + 1, registry_path = path,
-    registry = path and runs.open(path) }, Session)
+    registry = path and runs.open(path), enough = given.enough }, Session)
   if given.executor == 'slurm' then
     require 'pushdown.grid.slurm'(session, { options = given.slurm or {}, throttle = given.throttle or 0 })
   elseif given.executor and given.executor ~= 'local' then
@@ -238,6 +261,7 @@ function M.run(given)
   session:enter()
   session.pool:supervise(function() session:work() end)
   if session.status_visible then io.stderr:write('\r\27[K') end
+  session:leave()
 
   local rows = {}
   for i, run in ipairs(session.runs) do rows[i] = run end
@@ -256,15 +280,6 @@ function M.run(given)
   end
   return rows
 end
-
--- grid.halving{rungs = {3, 9, 27}, keep = 3, over = 'epochs', metric =, better = 'lower', ...} -> rows of the last
--- rung of successive halving, as from grid.run. Takes the other options of grid.run, for one grid. The search trains
--- all points with `over` at the first rung; `over` is an option of the script that may change when a run is resumed.
--- The best 1 / keep of the points, at least one, continue to the next rung; points are ordered by the mean of the
--- metric over their restarts. rows.rungs has a table {value =, points = list of {point =, score =}, best first, kept =
--- number of points that continue} for each rung, which is also in halving.json of the folder. A restarted search keeps
--- the decisions in that file. The default of failures is 'report'.
-function M.halving(given) return require 'pushdown.grid.halving'(M, given) end
 
 local random = require 'pushdown.grid.random'
 for _, name in ipairs { 'random', 'uniform', 'log_uniform', 'integers', 'log_integers', 'choices' } do

@@ -420,6 +420,8 @@ test('several grids share a pool, and mistakes are reported before anything runs
   end
   test.fails('unknown option \'worker\'', function() grid.run(spec { worker = 1 }) end)
   test.fails('restarts must be an integer', function() grid.run(spec { restarts = 1.5 }) end)
+  test.fails('restarts must be a list of integers from 1, got 0', function() grid.run(spec { restarts = { 2, 0 } }) end)
+  test.fails('restarts must be a number or table, got string', function() grid.run(spec { restarts = '2' }) end)
   test.fails('workers must be an integer', function() grid.run(spec { workers = 0 }) end)
   test.fails('points must be a table, got number', function() grid.run(spec { points = 3 }) end)
   test.fails('there is no script', function() grid.run(spec { script = 'absent.lua' }) end)
@@ -441,6 +443,19 @@ test('several grids share a pool, and mistakes are reported before anything runs
   test.equal(rows[2].result.validation_difference, 2)
   test.equal(rows[2].options.rate, 2)
   test.equal(json.decode(files.read(rows[1].folder .. '/experiment.json')).options.seed, rows[1].seed)
+end)
+
+test('some of the restarts, and an end before all have run', function()
+  local given = { name = 'some', script = path 'toy.lua', folder = path 'runs/some', points = { { rate = 1 } },
+    restarts = { 2, 5, 9 }, registry = path 'several.sqlite', workers = 1 }
+  function given.enough(rows) return rows[2].status == 'done' end
+  local text = {}
+  for i, row in ipairs(grid.run(given)) do text[i] = row.restart .. ' ' .. row.status end
+  test.equal(table.concat(text, ', '), '2 done, 5 done, 9 waiting')
+  given.enough = nil
+  local rows = grid.run(given)
+  test.equal(rows[3].status .. rows[3].attempts .. rows[1].attempts, 'done10')
+  test.equal(rows[3].seed, grid.seed('some', 'rate=1', 9))
 end)
 
 os.execute('rm -r ' .. quoted(folder))

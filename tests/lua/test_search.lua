@@ -1,209 +1,215 @@
--- Random search and successive halving.
+-- pd.search in one process: which restarts go on, what ends a search, continuing after a stop, and bad input.
+local pd = require 'pushdown'
 local files = require 'pushdown.files'
-local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
+local search = require 'pushdown.search'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
-local function path(name) return folder .. '/' .. name end
-
--- ---- Distributions ----
-
-local function draw(distribution, count)
-  local values = {}
-  for i, point in ipairs(grid.random { count = count, seed = 7, options = { x = distribution } }) do
-    values[i] = point.x
-  end
-  return values
+pd.session { log_level = 'off' }
+local scratch = os.tmpname()
+os.remove(scratch)
+local made = 0
+local function new_folder()
+  made = made + 1
+  return ('%s/%d'):format(scratch, made)
 end
 
-local function same(got, expected) test.equal(json.encode(got), json.encode(expected)) end
+local grammar = pd.grammar.load('marked_reversal')
+local sampler = grammar:sampler { lengths = { 3, 9 } }
+local train, valid = sampler:dataset(40, { seed = 1 }), sampler:dataset(20, { seed = 2 })
+local longer = grammar:sampler { lengths = { 9, 11 } }:dataset(20, { seed = 3 })
 
--- Returns the largest difference between the shares below each value and the distribution function (Kolmogorov and
--- Smirnov).
-local function distance(distribution, share_below)
-  -- The second option makes points with equal numbers different.
-  local values, options = {}, { x = distribution, y = grid.uniform(0, 1) }
-  for i, point in ipairs(grid.random { count = 2000, seed = 7, options = options }) do values[i] = point.x end
-  table.sort(values)
-  local largest = 0
-  for i, value in ipairs(values) do
-    local wanted = share_below(value)
-    largest = math.max(largest, math.abs(wanted - i / #values), math.abs(wanted - (i - 1) / #values))
-  end
-  return largest
+local epochs = 4
+local function make(restart, folder, more)
+  local options = { train = train, valid = valid, epochs = epochs, seed = 1, progress = false, run_folder = folder,
+    optimizer = { kind = 'adam', learning_rate = 0.01 },
+    model = pd.model.language_model { alphabet = grammar:alphabet(), seed = restart,
+      controller = { kind = 'lstm', hidden = 4 } } }
+  for key, value in pairs(more or {}) do options[key] = value end
+  if options.stages then options.train, options.valid, options.epochs = nil, nil, nil end
+  return pd.train.trainer(options)
 end
 
-test('numbers are drawn from their distributions', function()
-  local critical = 1.95 / math.sqrt(2000)  -- exceeded by one sample in a thousand
-  assert(distance(grid.uniform(-1, 3), function(x) return (x + 1) / 4 end) < critical)
-  local rates = grid.log_uniform(1e-4, 1e-2)
-  assert(distance(rates, function(x) return math.log(x / 1e-4) / math.log(100) end) < critical)
-  for _, value in ipairs(draw(rates, 100)) do
-    assert(value >= 1e-4 and value <= 1e-2)
-    test.equal(value, tonumber(('%.4g'):format(value)))
+-- The value of every restart after every epoch, from separate trainings.
+local restarts = 5
+local values = {}
+for restart = 1, restarts do
+  values[restart] = {}
+  for epoch in make(restart):epochs() do
+    values[restart][epoch.epoch] = epoch.best_cross_entropy - epoch.lower_bound
   end
-end)
-
-test('integers and choices: both ends occur, shares are equal', function()
-  local options = { n = grid.integers(1, 4), m = grid.log_integers(1, 15), c = grid.choices { 'a', 'b' },
-    x = grid.uniform(0, 1) }
-  local counts, octaves, letters = {}, {}, {}
-  for _, point in ipairs(grid.random { count = 2000, options = options }) do
-    counts[point.n] = (counts[point.n] or 0) + 1
-    local octave = math.floor(math.log(point.m) / math.log(2) + 1e-9)
-    octaves[octave] = (octaves[octave] or 0) + 1
-    letters[point.c] = (letters[point.c] or 0) + 1
-    assert(point.m >= 1 and point.m <= 15 and point.m == math.floor(point.m))
-  end
-  -- Four standard deviations of a binomial share.
-  for n = 1, 4 do assert(math.abs(counts[n] - 500) < 4 * math.sqrt(375), counts[n]) end
-  for k = 0, 3 do assert(math.abs(octaves[k] - 500) < 4 * math.sqrt(375), octaves[k]) end
-  assert(math.abs(letters.a - 1000) < 4 * math.sqrt(500))
-  test.equal(draw(grid.integers(5, 6), 2)[1] + draw(grid.integers(5, 6), 2)[2], 11)
-end)
-
-test('more points continue the list, more options change no other, and seeds differ', function()
-  local function points(count, more, seed)
-    local options = { rate = grid.log_uniform(1e-4, 1e-2), size = grid.integers(8, 64) }
-    for key, value in pairs(more or {}) do options[key] = value end
-    return grid.random { count = count, seed = seed, options = options }
-  end
-  local few, many, other = points(5), points(20), points(5, { act = grid.choices { 'tanh', 'relu' } })
-  for i = 1, 5 do
-    same(many[i], few[i])
-    same({ rate = other[i].rate, size = other[i].size }, few[i])
-  end
-  same(points(5), few)
-  assert(points(1, nil, 2)[1].rate ~= few[1].rate)
-  -- Points are parts of folder names, so the values that these seeds give must not change.
-  test.equal(grid.point_name(grid.random { count = 1, seed = 1, options = { rate = grid.log_uniform(1e-4, 1e-2) } }[1]),
-    'rate=0.0004331')
-end)
-
-test('points are different; too few of them and wrong options are errors', function()
-  local values = draw(grid.choices { 'a', 'b', 'c' }, 3)
-  table.sort(values)
-  same(values, { 'a', 'b', 'c' })
-  test.fails('only 3 different points, 4 are wanted', function() draw(grid.choices { 'a', 'b', 'c' }, 4) end)
-  test.fails('lower one first, got 2 and 1', function() grid.uniform(2, 1) end)
-  test.fails('must be positive', function() grid.log_uniform(0, 1) end)
-  test.fails('must be integers, got 1.5', function() grid.integers(1.5, 4) end)
-  test.fails('lower one first, got nan', function() grid.uniform(0 / 0, 1) end)
-  test.fails('expected a list', function() grid.choices {} end)
-  test.fails('count must be an integer from 1', function() grid.random { options = { x = grid.uniform(0, 1) } } end)
-  test.fails('options.x must be a distribution', function() grid.random { count = 1, options = { x = 3 } } end)
-  test.fails("unknown option 'n'", function() grid.random { n = 1 } end)
-end)
-
--- ---- Successive halving ----
-
--- A script that trains nothing but resumes. Large rates are good at first and bad later.
-files.write(path 'toy.lua', [[
-local experiment = require 'pushdown.experiment'
-local files = require 'pushdown.files'
-local options, run = experiment.start { name = 'toy', doc = 'Trains nothing.', options = {
-  { 'epochs', 1, 'epochs', may_change = true }, { 'rate', 0.1, 'a number', type = 'number' },
-  { 'seed', 1, 'seed' }, { 'restart', 1, 'restart' } } }
-local log = io.open(run:path 'starts', 'a')
-log:write(options.epochs, '\n')
-log:close()
-local done = files.exists(run:path 'trained') and tonumber(files.read(run:path 'trained')) or 0
-for epoch = done + 1, options.epochs do
-  if files.exists 'kill' and epoch == 4 then os.execute('kill -9 ' .. pd.process.pid()) end
-  files.write(run:path 'trained', tostring(epoch))
 end
-run:finish { validation_difference = 1 / options.rate / options.epochs + options.rate, epochs = options.epochs,
-  accuracy = options.rate, seed = options.seed }
-]])
 
+-- The restarts that are among the best `kept` of these at an epoch.
+local function best_of(field, epoch, kept)
+  local list = {}
+  for _, restart in ipairs(field) do list[#list + 1] = restart end
+  table.sort(list, function(a, b) return values[a][epoch] < values[b][epoch] end)
+  for k = #list, kept + 1, -1 do list[k] = nil end
+  return list
+end
+
+local function set(list)
+  local found = {}
+  for _, restart in ipairs(list) do found[restart] = true end
+  return found
+end
+
+local function run(options)
+  local all = { folder = new_folder(), restarts = restarts, make = make, rungs = { 1, 3 } }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return search.run(all)
+end
+
+test('the best restarts go on and the best of the last ones is returned', function()
+  for _, case in ipairs { { nil, { 2, 1 } }, { { 3, 2 }, { 3, 2 } } } do
+    local found = run { keep = case[1] }
+    local first = best_of({ 1, 2, 3, 4, 5 }, 1, case[2][1])
+    local second = best_of(first, 3, case[2][2])
+    local winner = best_of(second, epochs, 1)[1]
+    first, second = set(first), set(second)
+    test.equal(found.restart, winner)
+    test.equal(found.value, values[winner][epochs])
+    test.equal(found.solved, false)
+    test.equal(found.trainer:epochs() ~= nil and #found.trainer:history(), epochs)
+    local left = {}
+    for _, row in ipairs(found.rows) do left[row.restart] = row.dropped or 0 end
+    for restart = 1, restarts do
+      test.equal(left[restart], not first[restart] and 1 or not second[restart] and 3 or 0)
+    end
+    test.equal(pd.model.load(found.folder):log_probability('0 # 0') < 0, true)
+  end
+end)
+
+test('a search continues after a stop as if nothing had happened', function()
+  local whole = run()
+  for _, stop in ipairs { 1, 5, 6, 9, 10 } do  -- of 5 + 2 * 2 + 1 epochs
+    local folder, calls = new_folder(), 0
+    -- Stands for an interrupt: the epoch is trained and its checkpoint written.
+    local function metric(epoch)
+      calls = calls + 1
+      if calls == stop then error 'stopped' end
+      return epoch.best_cross_entropy - epoch.lower_bound
+    end
+    test.fails('stopped', function() run { folder = folder, metric = metric } end)
+    local again = run { folder = folder }
+    test.equal(again.restart, whole.restart)
+    test.equal(again.value, whole.value)
+    for k, row in ipairs(again.rows) do
+      test.equal(row.dropped, whole.rows[k].dropped)
+      test.equal(row.value, whole.rows[k].value)
+    end
+  end
+  test.equal(run { folder = (whole.folder:gsub('/restart%-%d+$', '')) }.restart, whole.restart)
+end)
+
+test('a solved restart ends the search', function()
+  local first = best_of({ 1, 2, 3, 4, 5 }, 1, 1)[1]
+  local found = run { solved = values[first][1] }
+  test.equal(found.restart, first)
+  test.equal(found.solved, true)
+  test.equal(#found.trainer:history(), 1)
+  -- With stages, only the last one counts.
+  local stages = { { train = train, valid = valid, epochs = 2 }, { train = train, valid = longer, epochs = 1 } }
+  local staged = run { rungs = {}, solved = 1000,
+    make = function(restart, folder) return make(restart, folder, { stages = stages }) end }
+  test.equal(staged.solved, true)
+  test.equal(#staged.trainer:history(), 3)
+end)
+
+test('every restart is in the table', function()
+  local folder = new_folder()
+  local found = run { folder = folder }
+  local lines = pd.csv.decode(files.read(folder .. '/search.csv'))
+  test.equal(#lines, restarts + 1)
+  test.equal(table.concat(lines[1], ' '), 'restart epochs value outcome')
+  test.equal(lines[1 + found.restart][4], 'best')
+  test.equal(files.read(folder .. '/search.csv'), found.table:csv())
+  test.equal(#json.decode(files.read(folder .. '/search.json')).restarts, restarts)
+end)
+
+test('another number decides, and one in `keep` goes on', function()
+  local found = run { restarts = 4, rungs = { 1 }, keep = 4, metric = 'cross_entropy', better = 'higher' }
+  local worst = best_of({ 1, 2, 3, 4 }, 1, 4)[4]
+  test.equal(found.restart, worst)
+  test.equal(found.value, found.trainer:history()[epochs].cross_entropy)
+  for _, row in ipairs(found.rows) do test.equal(row.dropped, row.restart ~= worst and 1 or nil) end
+  test.equal(run { metric = 'cross_entropy', better = 'higher', solved = 0.1 }.solved, true)
+  test.equal(run { metric = 'cross_entropy', better = 'higher', solved = 100 }.solved, false)
+  test.fails("epoch 1 of restart 1 has no number 'loss'", function() run { metric = 'loss' } end)
+end)
+
+-- The search waits after its first epoch, until there is a file 'go'.
 local script = [[
-local grid = require 'pushdown.grid'
-local json = require 'pushdown.json'
-local rows = grid.halving { name = 'test/halving', script = 'toy.lua', folder = 'runs/NAME', workers = 2, MORE
-  points = POINTS }
-for _, row in ipairs(rows) do
-  print(table.concat({ 'ROW', row.point, row.status, row.result and row.result.epochs or 'none', row.attempts }, ' '))
-end
-print('RUNGS ' .. json.encode(rows.rungs))
+local sampler = pd.grammar.load 'marked_reversal':sampler { lengths = { 3, 9 } }
+local train, valid = sampler:dataset(40, { seed = 1 }), sampler:dataset(20, { seed = 2 })
+local pool = pd.process.pool()
+local found = pd.search.run { folder = 'searched', restarts = 3, rungs = { 1 },
+  metric = function(epoch)
+    io.open('trained', 'w'):close()
+    while not pd.files.exists 'go' do pool:wait(0.05) end
+    return epoch.cross_entropy
+  end,
+  make = function(restart, folder)
+    return pd.train.trainer { train = train, valid = valid, epochs = 3, seed = 1, run_folder = folder,
+      model = pd.model.language_model { alphabet = sampler:grammar():alphabet(), seed = restart,
+        controller = { kind = 'elman', hidden = 3 }, stack = 'none' } }
+  end }
+print(('FOUND %d %.17g'):format(found.restart, found.value))
 ]]
 
-local nine = '{ { rate = 1 }, { rate = 2 }, { rate = 3 }, { rate = 4 }, { rate = 5 }, { rate = 6 }, { rate = 7 }, '
-  .. '{ rate = 8 }, { rate = 9 } }'
-
-local four = '{ { rate = 1 }, { rate = 2 }, { rate = 3 }, { rate = 4 } }'
-
-local function search(name, more, points)
-  local replaced = { NAME = name, MORE = more, POINTS = points or nine }
-  files.write(path 'search.lua', (script:gsub('%u%u%u%u+', replaced)))
-  return test.command(('cd %s && PUSHDOWN_REGISTRY=%s %s search.lua 2>&1'):format(files.quoted(folder),
-    path 'registry.sqlite', files.quoted(shell)))
-end
-
-local function rungs_of(output) return json.decode(assert(output:match('RUNGS (%b[])'), output)) end
-
-local function starts(name, point)
-  return files.read(('%s/runs/%s/%s/restart-1/starts'):format(folder, name, point)):gsub('\n', ' ')
-end
-
-test('the best third continues', function()
-  local output = search('plain', 'rungs = { 1, 3, 9 },')
-  local rungs = rungs_of(output)
-  -- 1 / rate / epochs + rate is always least at rate = 1.
-  same({ #rungs[1].points, rungs[1].kept, #rungs[2].points, rungs[2].kept, #rungs[3].points, rungs[3].kept },
-    { 9, 3, 3, 1, 1, 1 })
-  same({ rungs[1].points[1].point, rungs[1].points[2].point, rungs[1].points[3].point },
-    { 'rate=1', 'rate=2', 'rate=3' })
-  test.near(rungs[2].points[1].score, 1 / 3 + 1, 1e-12)
-  same({ output:match 'ROW (%S+) (%S+) (%S+)' }, { 'rate=1', 'done', '9' })
-  test.equal((starts('plain', 'rate=1')), '1 3 9 ')
-  test.equal((starts('plain', 'rate=2')), '1 3 ')
-  test.equal((starts('plain', 'rate=4')), '1 ')
-  -- A restarted search runs nothing and gives the same answer.
-  same(rungs_of(search('plain', 'rungs = { 1, 3, 9 },')), rungs)
-  test.equal((starts('plain', 'rate=1')), '1 3 9 ')
+test('after Ctrl-C the message tells how to go on', function()
+  local folder = new_folder()
+  files.make_folder(folder)
+  files.write(folder .. '/search.lua', script)
+  local command = ('cd %s && PUSHDOWN_REGISTRY=off exec %s search.lua'):format(folder, os.getenv 'PUSHDOWN_BINARY')
+  local pool = pd.process.pool()
+  local process = pool:start { command = { '/bin/sh', '-c', command }, output = folder .. '/output' }
+  test.wait_until('an epoch is trained', function() return files.exists(folder .. '/trained') end)
+  process:signal 'interrupt'
+  test.wait_until('the search has ended', function() return process:poll() end)
+  test.equal(process:poll().code, 130)
+  local said = files.read(folder .. '/output')
+  assert(said:find("pd.search.run with the same options continues the search in 'searched'", 1, true), said)
+  files.write(folder .. '/go', '')
+  local continued = test.command(command .. ' 2>/dev/null')
+  os.execute(('rm -r %s/searched'):format(folder))
+  test.equal(continued, (test.command(command .. ' 2>/dev/null')))
+  assert(continued:find 'FOUND %d', continued)
 end)
 
-test('killed in the second rung, a search continues: an old result is not taken for the new one', function()
-  files.write(path 'kill', '')
-  local output = search('killed', 'rungs = { 2, 5 }, keep = 2,', four)
-  assert(output:find('no point has a result after epochs = 5', 1, true), output)
-  os.remove(path 'kill')
-  local rungs = rungs_of(search('killed', 'rungs = { 2, 5 }, keep = 2,', four))
-  same({ rungs[1].kept, #rungs[2].points }, { 2, 2 })
-  test.near(rungs[2].points[1].score, 1 / 5 + 1, 1e-12)
-  test.equal((starts('killed', 'rate=1')), '2 5 5 5 ')  -- two attempts that were killed
-  test.equal((starts('killed', 'rate=4')), '2 ')
-end)
-
-test('another metric, the higher the better, and another share', function()
-  local rungs = rungs_of(search('higher', "rungs = { 1, 2 }, keep = 2, metric = 'accuracy', better = 'higher',", four))
-  same({ rungs[1].kept, rungs[1].points[1].point, #rungs[2].points }, { 2, 'rate=4', 2 })
-end)
-
-test('another search in the same folder and wrong options are errors', function()
-  for more, pattern in pairs {
-    ['rungs = { 1, 4 },'] = 'is the state of another search: its rungs differ',
-    ["rungs = { 1, 3, 9 }, metric = 'accuracy',"] = 'its metric differ',
-    ['rungs = { 3, 3 },'] = 'rungs must be growing integers',
-    ['rungs = { 3 },'] = 'at least two numbers',
-    ['rungs = { 1, 2 }, keep = 1,'] = 'keep must be larger than 1',
-    ["rungs = { 1, 2 }, better = 'best',"] = "better must be 'lower' or 'higher'",
-    ['rungs = { 1, 2 }, fixed = { epochs = 3 },'] = 'fixed sets epochs, which the rungs set',
-    ['rungs = { 1, 2 }, colour = 1,'] = "unknown option 'colour'",
-  } do
-    local output = search(more:find 'colour' and 'new' or 'plain', more)
-    assert(output:find(pattern, 1, true), pattern .. ' not in: ' .. output)
+test('a restart that fails does not go on', function()
+  local function failing(restart, folder)
+    return make(restart, folder, restart ~= 3 and { optimizer = { kind = 'sgd', learning_rate = 1e300 } } or nil)
   end
-  local output = search('none', "rungs = { 1, 2 }, metric = 'loss',", four)
-  assert(output:find("has no number 'loss'", 1, true), output)
-  files.write(path 'runs/plain/halving.json', '{"plan": {')
-  output = search('plain', 'rungs = { 1, 3, 9 },')
-  assert(output:find('is not the state of a search', 1, true), output)
+  local found = run { make = failing }
+  test.equal(found.restart, 3)
+  test.fails('every restart has failed', function()
+    run { restarts = 2, rungs = {}, make = function(_, folder) return failing(1, folder) end }
+  end)
 end)
 
-os.execute('rm -rf ' .. files.quoted(folder))
+test('wrong options are named', function()
+  for _, case in ipairs {
+    { { restart = 3 }, "unknown option 'restart'" }, { { restarts = 0 }, 'restarts must be an integer from 1, got 0' },
+    { { make = 7 }, 'make must be a function, got a number' }, { { rungs = { 3, 3 } }, 'growing integers' },
+    { { keep = { 1 } }, 'a number for each of the 2 rungs, got 1' },
+    { { keep = { 2, 3 } }, 'keep%[2%] must be an integer from 1 to 2, got 3' },
+    { { keep = 1 }, 'keep must be larger than 1, got 1' },
+    { { better = 'best' }, "better must be 'lower' or 'higher'" },
+    { { workers = 2 }, "unknown option 'workers'" }, { { script = 'train.lua' }, 'expected make, .* or script' },
+    { { make = function(restart) return make(restart) end }, "must return a trainer with run_folder = '" },
+  } do
+    test.fails(case[2], function() run(case[1]) end)
+  end
+  local folder = new_folder()
+  run { folder = folder, restarts = 1, rungs = {} }
+  test.fails('is the state of another search: its restarts differ', function()
+    run { folder = folder, restarts = 2, rungs = {} }
+  end)
+  files.write(folder .. '/search.json', '[]')
+  test.fails('is not the state of a search', function() run { folder = folder, restarts = 1, rungs = {} } end)
+end)
+
+os.execute('rm -rf ' .. scratch)
 test.finish()

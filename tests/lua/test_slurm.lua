@@ -32,7 +32,7 @@ starts:close()
 local _, count = files.read(run:path 'starts'):gsub('\n', '')
 if options.mode == 'fails' and options.rate == 0.2 then error('this point is broken') end
 if options.mode == 'killed' and count == 1 then os.execute('kill -9 ' .. pd.process.pid()) end
-if options.mode == 'waits' then
+if options.mode == 'waits' or options.mode == 'second waits' and options.restart == 2 then
   local pool = pd.process.pool()
   while not files.exists 'go' do pool:wait(0.05) end
 end
@@ -93,6 +93,16 @@ test('a task that fails twice is reported with the end of its log', function()
   end
   test.equal(starts_of('fails', 'rate=0.2', 1), 2)
   test.equal(starts_of('fails', 'rate=0.1', 1), 1)
+end)
+
+test('a grid that has enough takes its tasks out of the queue', function()
+  local output, status = run(coordinator('enough', "fixed = { mode = 'second waits' }, "
+    .. "enough = function(rows) return rows[1].status == 'done' end"))
+  test.equal(status, 0, output)
+  assert(output:find('ROW rate=0.2 2 waiting none', 1, true), output)
+  test.wait_until('the queue is empty', function()
+    return run(('SLURM_CONF=%s squeue -h'):format(path 'slurm/slurm.conf')) == ''
+  end)
 end)
 
 test('a coordinator that dies finds its jobs again, and the throttle holds', function()

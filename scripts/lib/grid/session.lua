@@ -194,19 +194,27 @@ function Session:show_status()
   end
 end
 
+-- Whether nothing is left to do.
+function Session:is_over()
+  if self.enough and not self.stopped and self.asked ~= self.settled then
+    self.asked, self.stopped = self.settled, self.enough(self.runs)
+  end
+  return self.stopped or self.settled == #self.runs
+end
+
 function Session:work()
-  while self.settled < #self.runs do
+  while not self:is_over() do
     local running = {}
     for _, run in ipairs(self.runs) do
       if run.status == 'running' then running[#running + 1] = run end
     end
-    while #running < self.workers do
+    while #running < self.workers and not self:is_over() do
       local run = self:next_run()
       if not run then break end
       self:start(run)
       running[#running + 1] = run
     end
-    if self.settled == #self.runs then break end
+    if self:is_over() then break end
     self:show_status()
     self.pool:wait(0.5)
     for _, run in ipairs(running) do
@@ -255,6 +263,18 @@ function Session:enter()
   self:say('%d runs %s%s', #self.runs, self:place(),
     finished > 0 and ('; %d %s finished before'):format(finished, finished == 1 and 'was' or 'were') or '')
   if self.note then self:say('%s', self.note) end
+end
+
+-- Releases the runs that were stopped because the others are enough.
+function Session:leave()
+  for _, run in ipairs(self.runs) do
+    if run.status == 'running' and not self:adopt(run) then
+      run.status = 'waiting'
+      if self.registry then self.registry:finish(run.id, { status = 'interrupted' }) end
+    end
+    if run.lock then run.lock:release() end
+    run.lock, run.process = nil, nil
+  end
 end
 
 -- Reports all failed runs and returns their number.

@@ -204,6 +204,7 @@ end
 function Slurm.place() return 'as Slurm tasks' end
 
 function Slurm:work()
+  if self:is_over() then return end
   files.make_folder(self.slurm_folder)
   self:take_over()
   local waiting = {}
@@ -216,15 +217,23 @@ function Slurm:work()
     for i = from, math.min(from + size - 1, #waiting) do list[#list + 1] = waiting[i] end
     self:submit(list)
   end
-  if self.settled < #self.runs then
+  if not self:is_over() then
     self:say('Ctrl-C leaves the jobs in the queue; start this again to take them over, or end them with scancel')
   end
-  while self.settled < #self.runs do
+  while not self:is_over() do
     self:poll()
-    if self.settled == #self.runs then break end
+    if self:is_over() then break end
     self:show_status()
     self.pool:wait(poll_seconds)
   end
+  if self.stopped then self:cancel() end
+end
+
+-- Takes the jobs out of the queue; tasks that run write a checkpoint.
+function Slurm:cancel()
+  local words = { 'scancel' }
+  for job in pairs(self.jobs) do words[#words + 1] = tostring(job) end
+  if #words > 1 then output_of(table.concat(words, ' ')) end
 end
 
 -- Turns a session into a Slurm session. settings: {options = words for sbatch without their dashes, throttle =}.

@@ -1,0 +1,78 @@
+-- The restarts of a search as trainers in this process.
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local pd = require 'pushdown'
+local fail = require 'pushdown.search.plan'.fail
+
+local M = { kind = 'restart' }
+
+-- What the best epoch of the current stage has reached.
+function M.default_metric(epoch)
+  if epoch.best_accuracy then return 1 - epoch.best_accuracy end
+  return epoch.best_cross_entropy - (epoch.lower_bound or 0)
+end
+
+function M:prepare(options)
+  self.make, self.all = options.make, {}
+  for restart = 1, options.restarts do self.all[restart] = { restart = restart } end
+  self.plan = { restarts = options.restarts, rungs = json.list(self.rungs), keep = options.keep,
+    solved = options.solved, metric = type(options.metric) == 'string' and options.metric or nil,
+    better = options.better }
+end
+
+function M:folder_of(restart) return ('%s/restart-%d'):format(self.folder, restart) end
+
+-- The trainer of a restart, resumed if it has begun.
+function M:trainer(restart)
+  local folder = self:folder_of(restart)
+  if files.exists(folder .. '/checkpoints/last.safetensors') then return pd.train.resume(folder) end
+  local trainer = self.make(restart, folder)
+  if type(trainer) ~= 'userdata' or not trainer.run_folder or trainer:run_folder() ~= folder then
+    fail("make must return a trainer with run_folder = '%s'", folder)
+  end
+  return trainer
+end
+
+-- Takes over the newest metrics of a restart.
+function M:note(one, epoch)
+  one.epochs, one.stage, one.error = epoch.epoch or 0, epoch.stage, epoch.error
+  if epoch.epoch then one.value = self:value_of(epoch, ('epoch %d of restart %d'):format(epoch.epoch, one.restart)) end
+  local stages = one.trainer:options().stages
+  one.solved = not one.error and self:has_solved(one.value) and (not stages or one.stage == #stages) or nil
+end
+
+function M:begin(field)
+  for _, one in ipairs(field) do
+    one.trainer = self:trainer(one.restart)
+    local history = one.trainer:history()
+    if #history > 0 then self:note(one, history[#history]) end
+  end
+end
+
+-- Trains the restarts of the field up to this epoch, or to their ends; returns at once if one of them is solved.
+function M:train(field, epochs)
+  while true do
+    local trainers, active, names = {}, {}, {}
+    for _, one in ipairs(field) do
+      if one.solved then return end
+      if not one.error and not one.trainer:finished() and one.epochs < (epochs or math.huge) then
+        active[#active + 1], trainers[#trainers + 1] = one, one.trainer
+        names[#names + 1] = ('%srestart %d'):format(self.name and self.name .. ' ' or '', one.restart)
+      end
+    end
+    if #active == 0 then return end
+    -- An error means that all of them have failed, or an interrupt, which ends the search.
+    local ok, epochs_of = pcall(pd.train.together(trainers, { names = names }))
+    if not ok and tostring(epochs_of):find 'interrupted' then error(epochs_of, 0) end
+    for k, one in ipairs(active) do
+      if ok then self:note(one, epochs_of[k]) else one.error = tostring(epochs_of) end
+    end
+  end
+end
+
+function M:result(best)
+  return { restart = best.restart, trainer = best.trainer, folder = self:folder_of(best.restart), value = best.value,
+    solved = best.solved or false, rows = self.all, table = self.table }
+end
+
+return M

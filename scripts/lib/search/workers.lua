@@ -1,0 +1,115 @@
+-- The candidates of a search as runs of a grid: the points, or the restarts of the only point.
+local grid = require 'pushdown.grid'
+local json = require 'pushdown.json'
+local pd = require 'pushdown'
+local runs = require 'pushdown.runs'
+local fail = require 'pushdown.search.plan'.fail
+
+local M = {}
+
+function M.default_metric(result)
+  local metric = runs.metric(result)
+  return metric and result[metric]
+end
+
+local passed_on = { 'name', 'folder', 'script', 'flags', 'workers', 'executor', 'slurm', 'throttle', 'registry',
+  'recorded', 'progress', 'changed' }
+
+-- The value of `over` to which the last candidates train.
+local function last_value(over, options, rungs)
+  local declared = require 'pushdown.record.declared'(grid.script_path(options.script))
+  if not declared.may_change[over] then
+    fail("%s must declare the option '%s' with may_change = true, which the rungs set", options.script, over)
+  end
+  for _, point in ipairs(options.points or {}) do
+    if point[over] ~= nil then fail('a point sets %s, which the rungs set', over) end
+  end
+  local last = (options.fixed or {})[over] or declared.full[over]
+  if last <= rungs[#rungs] then
+    fail('the rungs must be below %s, the last value of %s (of fixed, or else the default of the script)',
+      tostring(last), over)
+  end
+  return last
+end
+
+function M:prepare(options)
+  if options.missing == 'leave' then fail "missing = 'leave' trains nothing, but a search has to train" end
+  self.call, self.fixed, self.all = { failures = 'report' }, options.fixed, {}
+  for _, key in ipairs(passed_on) do self.call[key] = options[key] end
+  self.kind, self.repeats = options.points and 'point' or 'restart', options.restarts or 1
+  self.last = #self.rungs > 0 and last_value(self.over, options, self.rungs) or (options.fixed or {})[self.over]
+  local points = options.points or {}
+  if options.points and #points == 0 then fail 'points must be a list of at least one point' end
+  for k, point in ipairs(points) do self.all[k] = { point = grid.point_name(point), options = point } end
+  for restart = 1, options.points and 0 or self.repeats do self.all[restart] = { restart = restart } end
+  local names = json.list {}
+  for k in ipairs(points) do names[k] = self.all[k].point end
+  self.plan = { name = options.name, rungs = json.list(self.rungs), keep = options.keep, over = self.over,
+    last = self.last, better = options.better, points = names, restarts = self.repeats, solved = options.solved,
+    metric = type(options.metric) == 'string' and options.metric or nil }
+end
+
+function M.begin() end
+
+-- Takes over the results of a candidate, once all its runs have ended; value: that of `over`.
+function M:note_one(one, rows, value)
+  local sum, count, best, message = 0, 0, nil, 'its value is not a number'
+  for _, row in ipairs(rows) do
+    if row.status ~= 'done' and row.status ~= 'failed' then return end
+    message = row.message or message
+    local number = row.result and self:value_of(row.result, 'the result of ' .. row.folder)
+    if number and number == number then
+      sum, count = sum + number, count + 1
+      if not best or number ~= best and (number < best) == not self.higher then
+        one.restart, best = row.restart, number
+      end
+    end
+  end
+  one.value, one.error, one.epochs = nil, count == 0 and message or nil, value
+  if count > 0 then one.value = sum / count end
+  one.solved = self:has_solved(one.value) or nil
+end
+
+-- Takes over the results of all candidates. Returns whether one of them is solved.
+function M:note(field, rows, value)
+  local rows_of, solved = {}, false
+  for _, row in ipairs(rows) do
+    local key = row[self.kind]
+    rows_of[key] = rows_of[key] or {}
+    table.insert(rows_of[key], row)
+  end
+  for _, one in ipairs(field) do
+    self:note_one(one, rows_of[one[self.kind]], value)
+    solved = solved or one.solved or false
+  end
+  return solved
+end
+
+-- Trains the field up to this value of `over`, or to the end; returns at once if a candidate is solved.
+function M:train(field, value)
+  for _, one in ipairs(field) do
+    if one.solved then return end
+  end
+  value = value or self.last
+  local call = { points = {}, fixed = { [self.over] = value }, restarts = {} }
+  for key, option in pairs(self.call) do call[key] = option end
+  for key, option in pairs(self.fixed or {}) do
+    if call.fixed[key] == nil then call.fixed[key] = option end
+  end
+  for k, one in ipairs(field) do
+    if one.options then call.points[k] = one.options else call.restarts[k] = one.restart end
+  end
+  if self.kind == 'point' then call.restarts = self.repeats else call.points = { {} } end
+  if self.solved then call.enough = function(rows) return self:note(field, rows, value) end end
+  pd.log.info(('%s: %d %s%s%s'):format(self.name, #field, self.kind, #field == 1 and '' or 's',
+    value and (' up to %s = %s'):format(self.over, tostring(value)) or ''))
+  self:note(field, grid.run(call), value)
+end
+
+function M:result(best)
+  local point = best.point or grid.point_name {}
+  return { point = best.options, restart = best.restart, folder = grid.run_folder(self.folder, point, best.restart),
+    value = best.value, solved = best.solved or false, rows = self.all, table = self.table }
+end
+
+return M

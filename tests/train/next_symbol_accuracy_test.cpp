@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "grammar/prefix_probability.h"
+#include "grammar/sampler.h"
 #include "grammar/text.h"
 #include "train/evaluation/accuracy.h"
 #include "train/problems/language_modelling.h"
@@ -118,6 +120,41 @@ TEST(NextSymbolAccuracy, ARankingNeedsNoCommonThreshold) {
   EXPECT_FALSE(found(.45, .45).ranked);  // a tie
   // An exact model gives symbols that cannot follow no probability.
   EXPECT_TRUE(found(1, 0).ranked);
+}
+
+// D2, D3, D6 and palindromes with a mark, by the probabilities of their grammars: in strings of up
+// to 40 symbols, given that the string goes on.
+TEST(NextSymbolAccuracy, ExactModelsAreRanked) {
+  const auto dyck = [](int types) {
+    std::string text = "S -> S S | ";
+    for (int i = 0; i < types; ++i) text += fmt::format("'o{0}' S 'c{0}' | ", i);
+    return text;
+  };
+  const std::vector<std::int64_t> strings{0, 1, 2, 3, 4};
+  for (const std::string& text :
+       {dyck(2), dyck(3), dyck(6), std::string("S -> 'a' S 'a' | 'b' S 'b' | 'm'")}) {
+    const auto grammar = grammar_of(text.c_str());
+    const Sampler sampler(*grammar, 1, 40);
+    const LengthTable table(*grammar, 40);
+    const int length = text.find('m') == std::string::npos ? 14 : 15;
+    std::vector<Word> words;
+    Random random(1);
+    for ([[maybe_unused]] const auto string : strings)
+      words.push_back(sampler.sample_of_length(length, random));
+    const std::int64_t outcomes = grammar->alphabet().size();
+    Tensor logits = at::empty({std::ssize(strings), length, outcomes}, at::kDouble);
+    for (const auto k : strings)
+      for (int t = 0; t < length; ++t)
+        for (int a = 0; a < outcomes; ++a) {
+          Word before(words[k].begin(), words[k].begin() + t);
+          before.push_back(a);
+          logits[k][t][a] = next_symbol_log_probabilities(table, sampler.lengths(), before).back();
+        }
+    for (const auto& of : predicted_sets(logits, strings, next_symbols(*grammar, words), 0)) {
+      EXPECT_TRUE(of.ranked) << text;
+      EXPECT_EQ(of.least, 0) << text;
+    }
+  }
 }
 
 TEST(NextSymbolAccuracy, TheLargestAlphabetHasAllBits) {

@@ -14,7 +14,7 @@ return {
     { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn', stacks = 3 },
     { name = 'LSTM', network = 'lstm' },
   },
-  search = { restarts = 4, rungs = { 26 }, keep = { 2 }, by = task.missed, solved = 0 },
+  search = { restarts = 4, rungs = { 26 }, keep = { 2 }, metric = 'next_symbol_ranking', better = 'higher', solved = 1 },
   trainer = function(seed, restart, model)
     return {
       model = task:network(model.network, { noise = model.noise, stacks = model.stacks,

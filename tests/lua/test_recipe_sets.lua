@@ -51,7 +51,6 @@ test('the share of strings is that of next_symbol_ranking', function()
   test.equal(pd.train.evaluate(model, data, { grammar = task.grammar }).next_symbol_ranking, 0)
   local all = pd.grammar.parse "S -> 'a' S | 'b' S | 'c' S |"
   test.equal(pd.train.evaluate(model, data, { grammar = all }).next_symbol_ranking, 1)
-  test.equal(task.missed { next_symbol_ranking = 0.25 }, 0.75)
 end)
 
 test('the actions are those of the network: they give its scores', function()

@@ -41,9 +41,6 @@ return function(options)
       batch = 50 }).next_symbol_ranking
   end
 
-  -- The value of an epoch for the search: the share of the validation strings that the network is wrong about.
-  function task.missed(epoch) return 1 - epoch.next_symbol_ranking end
-
   -- A stage of a trainer: training strings from the shortest ones on, and 500 validation strings, which have the same
   -- lengths or those of `valid`.
   function task.stage(_, longest, stage)

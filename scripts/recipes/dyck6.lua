@@ -14,7 +14,8 @@ return {
     { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn', stacks = 3 },
     { name = 'LSTM', network = 'lstm' },
   },
-  search = { restarts = 4, rungs = { 26 }, keep = { 2 }, metric = 'next_symbol_ranking', better = 'higher', solved = 1 },
+  search = { restarts = 4, rungs = { 26 }, keep = { 2 }, solved = 1, better = 'higher',
+    metric = 'next_symbol_ranking' },
   trainer = function(seed, restart, model)
     return {
       model = task:network(model.network, { noise = model.noise, stacks = model.stacks,

@@ -14,7 +14,8 @@ return {
     { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn', stacks = 2 },
     { name = 'LSTM', network = 'lstm' },
   },
-  search = { restarts = 4, rungs = { 15 }, keep = { 2 }, metric = 'next_symbol_ranking', better = 'higher', solved = 1 },
+  search = { restarts = 4, rungs = { 15 }, keep = { 2 }, solved = 1, better = 'higher',
+    metric = 'next_symbol_ranking' },
   trainer = function(seed, restart, model)
     return {
       model = task:network(model.network, { noise = model.noise, stacks = model.stacks,

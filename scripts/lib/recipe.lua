@@ -255,7 +255,9 @@ function M.start(arguments)
   local recipe = M.load(options.recipe, options)
   local model = model_of(recipe, options.model)
   local found = search(recipe, model, options, run)
-  local network = pd.model.load(found.folder)
+  -- What ends a search is the newest epoch of its restart, which need not be the one with the lowest loss.
+  local network = pd.model.load(found.folder, { which = found.solved and 'last' or 'best' })
+  network:save(run:path 'network.safetensors')
   local seconds, epochs = curves(recipe, found, run)
   draw(recipe, model, network, run)
   if recipe.task.show then recipe.task.show(network, run) end

@@ -58,7 +58,7 @@ test('the command runs a recipe, continues it, and says whether the task is solv
   has(output, '< 0.5')
   local folder = top .. '/runs/recipes/toy/lstm/seed-7'
   for _, name in ipairs { 'results.txt', 'lengths.svg', 'lengths.csv', 'curves.svg', 'search.txt', 'experiment.json',
-    'metrics.jsonl', 'shown.txt' } do
+    'metrics.jsonl', 'network.safetensors', 'shown.txt' } do
     assert(files.exists(folder .. '/' .. name), name)
   end
   local result = pd.json.decode(files.read(folder .. '/result.json'))
@@ -76,6 +76,24 @@ test('the command runs a recipe, continues it, and says whether the task is solv
   test.equal(status, 0)
   has(output, 'has not solved the task')
   has(files.read(top .. '/calls.txt'), '1 1 Small LSTM\n')
+end)
+
+test('the network that is tested is that of the epoch that ended the search, or else the best one', function()
+  -- The first epoch is the best one, because of the learning rate.
+  local unsteady = text:gsub('FIRST', '1'):gsub('epochs = 3,',
+    "epochs = 3, optimizer = { kind = 'sgd', learning_rate = 9 },")
+  for which, solved in pairs { last = 2, best = 9 } do
+    files.write(top .. '/unsteady.lua', (unsteady:gsub("search = %b{}", ("search = { restarts = 1, solved = 0, " ..
+      "by = function(epoch) return epoch.epoch == %d and 0 or 1 end }"):format(solved))))
+    local folder = top .. '/unsteady-' .. which
+    recipe.run(top .. '/unsteady.lua', { folder = folder })
+    local function network(path, options) return pd.model.load(folder .. path, options):parameters() end
+    for kind, same in pairs { last = which == 'last', best = which == 'best' } do
+      local kept = network('/restart-1', { which = kind })['output.weight']
+      local distance = (network('/network.safetensors')['output.weight'] - kept):abs():max():item()
+      test.equal(distance == 0, same)
+    end
+  end
 end)
 
 test('a recipe can be shown, and wrong names are errors that name the right ones', function()

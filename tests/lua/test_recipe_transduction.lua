@@ -49,9 +49,9 @@ test('the tests are coarse and fine accuracy', function()
 end)
 
 test('a search ends when all validation pairs are right', function()
-  local by = recipe.task('transduction', { kind = 'copy' }).by
-  test.equal(by { coarse = 1, best_cross_entropy = 0.2 }, 0)
-  test.equal(by { coarse = 0.99, best_cross_entropy = 0.2 }, 0.2)
+  local metric = recipe.task('transduction', { kind = 'copy' }).metric
+  test.equal(metric { coarse = 1, best_cross_entropy = 0.2 }, 0)
+  test.equal(metric { coarse = 0.99, best_cross_entropy = 0.2 }, 0.2)
 end)
 
 test.finish()

@@ -44,8 +44,8 @@ function Task:trainer(given)
     accuracy_pairs = self.smoke and 2 or 300 }
 end
 
--- What a search compares, `by` of pd.search.run: 0 if every validation pair is right, else the training cross-entropy.
-function Task.by(epoch) return epoch.coarse == 1 and 0 or epoch.best_cross_entropy end
+-- What a search compares: 0 if every validation pair is right, else the training cross-entropy.
+function Task.metric(epoch) return epoch.coarse == 1 and 0 or epoch.best_cross_entropy end
 
 -- Coarse accuracy is the share of targets without an error, fine accuracy that of the symbols before the first error.
 function Task:accuracy(model, shortest, longest, kind, count)

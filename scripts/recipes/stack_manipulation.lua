@@ -13,16 +13,16 @@ return {
     { name = 'Stratification', stack = { kind = 'stratification', size = 8 } },
     { name = 'LSTM', controller = 'lstm', stack = { kind = 'none' } },
   },
-  search = { restarts = 2, rungs = { 10 }, keep = { 1 }, solved = 0.000002 },
+  search = { restarts = 2, rungs = { 8 }, keep = { 1 } },
   trainer = function(seed, restart, model)
     return task:training { seed = 1000 * seed + restart, batch = 32, updates = 200,
-      model = task:model { stack = model.stack, controller = { kind = model.controller or 'elman', hidden = 48 },
-        seed = 1000 * seed + restart },
+      model = task:model { stack = model.stack, noise = 0.1, seed = 1000 * seed + restart,
+        controller = { kind = model.controller or 'elman', hidden = 48 } },
       optimizer = { kind = 'adam', learning_rate = 0.005 },
       stages = {
         task:stage(1, 10, { epochs = 10, accuracy = 0.99 }),
         task:stage(1, 20, { epochs = 10, accuracy = 0.99 }),
-        task:stage(1, 40, { epochs = 25 }),
+        task:stage(1, 40, { epochs = 12 }),
       } }
   end,
 }

@@ -1,8 +1,9 @@
 -- Stack manipulation (Delétang et al. 2023): a network reads a stack of bits and actions on it, up to 40 symbols, and
 -- then writes what is left, the top first; the test has up to 500. An Elman network with a superposition of stacks.
 --
--- The recipe is that of chomsky_reverse_string: short strings until they are right, then many updates that make the
--- actions of the stack sharp. With a third of them the result is 1.000 up to 80 symbols and 0.82 up to 500.
+-- The recipe is that of chomsky_reverse_string: short strings until they are right, then updates and noise that make
+-- the actions of the stack sharp. Without noise, and with half as many updates, a network that is right on all strings
+-- of up to 80 symbols is 82 % right up to 500.
 local pd = require 'pushdown'
 local task = pd.recipe.task('chomsky', { task = 'stack_manipulation' })
 

@@ -2,8 +2,8 @@
 -- then writes what is left, the top first; the test has up to 500. An Elman network with a superposition of stacks.
 --
 -- The recipe is that of chomsky_reverse_string: short strings until they are right, then updates and noise that make
--- the actions of the stack sharp. Without noise, and with half as many updates, a network that is right on all strings
--- of up to 80 symbols is 82 % right up to 500.
+-- the actions of the stack sharp. Without noise a superposition was 99 % right up to 500 symbols after twice as many
+-- epochs, and a stratified stack, which was right on all strings of up to 80, only 52 to 82 %.
 local pd = require 'pushdown'
 local task = pd.recipe.task('chomsky', { task = 'stack_manipulation' })
 

@@ -8,7 +8,7 @@ local task = pd.recipe.task('language', { grammar = 'padded_reversal' })
 
 return {
   task = task, minutes = 3, models = task.models(2, 3),
-  search = { restarts = 4, rungs = { 8, 10 }, keep = { 2, 1 }, solved = 0.017 },
+  search = { restarts = 4, rungs = { 8, 10 }, keep = { 2, 1 }, solved = 0.013 },
   trainer = function(seed, restart, model)
     return {
       model = pd.model.language_model { alphabet = task.alphabet, controller = { kind = 'lstm', hidden = 64 },

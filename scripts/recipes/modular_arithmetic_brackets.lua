@@ -1,10 +1,12 @@
 -- Modular arithmetic with brackets (Delétang et al. 2023): the value modulo 5 of an expression of up to 40 symbols; the
 -- test has up to 500. An LSTM with a superposition of stacks. This recipe does not reach the bar.
 --
--- Lengths that grow by about a third are what makes expressions of 10 to 20 symbols learnable in a minute: at each
--- length the network must only learn one more level of brackets. What it learns does not carry over to more levels. The
--- memory of the LSTM suffices for those of the training lengths, so that the stack is used little; networks without
--- such a memory (an Elman network, one with multiplicative integration) learn products and sums modulo 5 much slower.
+-- With lengths that grow by about a third, expressions of up to 20 symbols are 96 % right after a minute. What the
+-- network has learned does not carry over to longer ones: 77 % on up to 40, after more training on these. Networks that
+-- remember less without their stack learn slower and do not generalize either: a GRU with noise on its state, which
+-- solves the other tasks (93 % up to 20 symbols, 45 % of 21 to 40, 20 % beyond), an RNN with multiplicative integration
+-- (74 % up to 20), and two layers of an LSTM are no faster than one. What bounds it is the arithmetic, a table of 75
+-- sums, differences and products that must be right at every bracket; the stack alone is learned in seconds.
 local pd = require 'pushdown'
 local task = pd.recipe.task('chomsky', { task = 'modular_arithmetic_brackets' })
 
@@ -15,7 +17,7 @@ return {
     { name = 'Stratification', stack = { kind = 'stratification', size = 16 } },
     { name = 'LSTM', stack = { kind = 'none' } },
   },
-  search = { restarts = 2, rungs = { 20 }, keep = { 1 }, solved = 0.001 },
+  search = { restarts = 2, rungs = { 12 }, keep = { 1 }, solved = 0.001 },
   trainer = function(seed, restart, model)
     return task:training { seed = 1000 * seed + restart, batch = 32, updates = 300,
       model = task:model { stack = model.stack, controller = { kind = 'lstm', hidden = 100 },
@@ -25,9 +27,9 @@ return {
         task:stage(1, 5, { epochs = 10, accuracy = 0.985 }),
         task:stage(1, 8, { epochs = 10, accuracy = 0.985 }),
         task:stage(1, 11, { epochs = 20, accuracy = 0.985 }),
-        task:stage(1, 15, { epochs = 15, accuracy = 0.985, learning_rate = 0.002 }),
+        task:stage(1, 15, { epochs = 12, accuracy = 0.985, learning_rate = 0.002 }),
         task:stage(1, 20, { epochs = 10, accuracy = 0.985 }),
-        task:stage(1, 40, { epochs = 10, learning_rate = 0.001 }),
+        task:stage(1, 40, { epochs = 8, learning_rate = 0.001 }),
       } }
   end,
 }

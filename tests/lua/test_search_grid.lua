@@ -125,8 +125,9 @@ local function waiting(name, options)
   local command = command_of(name, options)
   local process = pd.process.pool():start { command = { '/bin/sh', '-c', (command:gsub('&& ', '&& exec env ')) },
     output = path(name .. '.out') }
-  test.wait_until('two restarts have begun', function()
-    return starts(name, 'default', 1) ~= '' and starts(name, 'default', 2) ~= ''
+  test.wait_until('a restart is finished and one has begun', function()
+    return files.exists(path(('runs/%s/default/restart-1/result.json'):format(name))) and
+      starts(name, 'default', 2) ~= ''
   end)
   return command, process
 end

@@ -132,7 +132,8 @@ end
 function M.list()
   local _, kept = nil, {}
   if files.exists(M.record) then _, kept = require 'pushdown.csv'.read(M.record) end
-  local rows = {}
+  local rows, level = {}, pd.session().log_level
+  pd.session { log_level = 'error' }  -- a warning about a grammar is for those who train
   for i, name in ipairs(M.names()) do
     local recipe = M.load(name, { smoke = true })
     local model = recipe.models[1]
@@ -140,6 +141,7 @@ function M.list()
     rows[i] = { name, recipe.task.title, model.name, count > 0 and ('%d of %d'):format(solved, count) or '',
       minutes or '', recipe.minutes }
   end
+  pd.session { log_level = level }
   return report.table { columns = { 'recipe', 'task', 'model', 'solved', { 'minutes', format = '%.1f' },
     'at most' }, rows = rows }
 end

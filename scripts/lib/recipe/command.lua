@@ -29,7 +29,7 @@ local function show(name)
   for _, test in ipairs(one.task.tests) do
     print(('  %s, %s %s'):format(test.name, test.quantity, recipe.bar(test)))
   end
-  print(('At most %g minutes on one core.'):format(one.minutes))
+  print(('Time on one core: at most %g min.'):format(one.minutes))
 end
 
 -- command.run(words) -> exit status: 0, 1 for an error, 2 for a wrong command line. A task that was not solved is not

@@ -107,7 +107,6 @@ function Search:reduce()
   for _, one in ipairs(self.all) do
     if not one.dropped then field[#field + 1] = one end
   end
-  self:begin(field)
   for k, epochs in ipairs(self.rungs) do
     if #field > self.keep[k] then
       self:train(field, epochs)
@@ -121,8 +120,9 @@ function Search:reduce()
   return field
 end
 
--- search.run{folder =, restarts =, make =, rungs =, keep =, solved =, metric =, better =, name =} -> table: trains
--- restarts 1 to `restarts`; make(restart, folder) returns a trainer with that run folder.
+-- search.run{folder =, restarts =, make =, together =, rungs =, keep =, solved =, metric =, better =, name =} -> table:
+-- trains restarts 1 to `restarts`; make(restart, folder) returns a trainer with that run folder. All of them train side
+-- by side, or `together` of them at a time.
 -- search.run{name =, folder =, script =, restarts =, points =, fixed =, over = 'epochs', ...} -> table: trains a script
 -- as grid.run does, with its options flags, workers, executor, slurm, throttle, registry, recorded, progress and
 -- changed. The candidates are the points, compared by the mean over their restarts, or without points the restarts.

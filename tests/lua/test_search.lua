@@ -81,6 +81,29 @@ test('the best restarts go on and the best of the last ones is returned', functi
   end
 end)
 
+test('groups of restarts train one after the other, and the search ends with the first that is solved', function()
+  -- Reached by restart 3 or later alone: two groups of two have to train.
+  local order = best_of({ 1, 2, 3, 4, 5 }, epochs, 5)
+  local bar, first = nil, nil
+  for restart = 1, restarts do
+    if restart > 2 and values[restart][epochs] < math.min(values[1][epochs], values[2][epochs]) then
+      bar, first = values[restart][epochs], restart
+      break
+    end
+  end
+  local found = run { rungs = {}, together = 2, solved = bar }
+  test.equal(found.solved, first ~= nil)
+  test.equal(found.restart, first or order[1])
+  for _, row in ipairs(found.rows) do
+    local begun = first == nil or row.restart <= first + first % 2
+    test.equal(row.epochs > 0, begun)
+    if row.restart <= 2 then test.equal(row.epochs, epochs) end
+  end
+  -- In groups and all side by side, the same restarts go on.
+  test.equal(run({ together = 2 }).restart, run().restart)
+  test.fails('together must be an integer from 1, got 0', function() run { together = 0 } end)
+end)
+
 test('a search continues after a stop as if nothing had happened', function()
   local whole = run()
   for _, stop in ipairs { 1, 5, 6, 9, 10 } do  -- of 5 + 2 * 2 + 1 epochs

@@ -13,11 +13,11 @@ function M.default_metric(epoch)
 end
 
 function M:prepare(options)
-  self.make, self.all = options.make, {}
+  self.make, self.together, self.all = options.make, options.together, {}
   for restart = 1, options.restarts do self.all[restart] = { restart = restart } end
   self.plan = { restarts = options.restarts, rungs = json.list(self.rungs), keep = options.keep,
     solved = options.solved, metric = type(options.metric) == 'string' and options.metric or nil,
-    better = options.better }
+    better = options.better, together = options.together }
 end
 
 function M:folder_of(restart) return ('%s/restart-%d'):format(self.folder, restart) end
@@ -41,32 +41,44 @@ function M:note(one, epoch)
   one.solved = not one.error and self:has_solved(one.value) and (not stages or one.stage == #stages) or nil
 end
 
-function M:begin(field)
-  for _, one in ipairs(field) do
-    one.trainer = self:trainer(one.restart)
-    local history = one.trainer:history()
-    if #history > 0 then self:note(one, history[#history]) end
-  end
+-- Makes the trainer of a restart, or resumes it.
+function M:start(one)
+  one.trainer = self:trainer(one.restart)
+  local history = one.trainer:history()
+  if #history > 0 then self:note(one, history[#history]) end
 end
 
--- Trains the restarts of the field up to this epoch, or to their ends; returns at once if one of them is solved.
-function M:train(field, epochs)
+-- Trains a group of restarts side by side up to this epoch, or to their ends. Returns true at once if one is solved.
+function M:train_group(group, epochs)
+  for _, one in ipairs(group) do
+    if not one.trainer then self:start(one) end
+  end
   while true do
     local trainers, active, names = {}, {}, {}
-    for _, one in ipairs(field) do
-      if one.solved then return end
+    for _, one in ipairs(group) do
+      if one.solved then return true end
       if not one.error and not one.trainer:finished() and one.epochs < (epochs or math.huge) then
         active[#active + 1], trainers[#trainers + 1] = one, one.trainer
         names[#names + 1] = ('%srestart %d'):format(self.name and self.name .. ' ' or '', one.restart)
       end
     end
-    if #active == 0 then return end
+    if #active == 0 then return false end
     -- An error means that all of them have failed, or an interrupt, which ends the search.
     local ok, epochs_of = pcall(pd.train.together(trainers, { names = names }))
     if not ok and tostring(epochs_of):find 'interrupted' then error(epochs_of, 0) end
     for k, one in ipairs(active) do
       if ok then self:note(one, epochs_of[k]) else one.error = tostring(epochs_of) end
     end
+  end
+end
+
+-- Trains the field up to this epoch, or to its ends, one group after the other; returns at once if a restart is solved.
+function M:train(field, epochs)
+  local size = self.together or math.max(1, #field)
+  for first = 1, #field, size do
+    local group = {}
+    for k = first, math.min(first + size - 1, #field) do group[#group + 1] = field[k] end
+    if self:train_group(group, epochs) then return end
   end
 end
 

@@ -11,7 +11,7 @@ local fail = M.fail
 local shared = { folder = 'string', restarts = 'number', rungs = 'table', keep = 'number or table', solved = 'number',
   metric = 'string or function', better = 'string', name = 'string' }
 local of_form = {
-  make = { make = 'function' },
+  make = { make = 'function', together = 'number' },
   script = { script = 'string', points = 'table', fixed = 'table', flags = 'table', over = 'string', workers = 'number',
     executor = 'string', slurm = 'table', throttle = 'number', registry = 'string', recorded = 'string',
     progress = 'boolean', changed = 'string', missing = 'string' },
@@ -46,6 +46,9 @@ function M.check(given)
   end
   if given.restarts and not whole(given.restarts, 1) then
     fail('restarts must be an integer from 1, got %s', tostring(given.restarts))
+  end
+  if given.together and not whole(given.together, 1) then
+    fail('together must be an integer from 1, got %s', tostring(given.together))
   end
   if given.better and given.better ~= 'lower' and given.better ~= 'higher' then
     fail("better must be 'lower' or 'higher', got '%s'", given.better)

@@ -49,8 +49,6 @@ function M:prepare(options)
     metric = type(options.metric) == 'string' and options.metric or nil }
 end
 
-function M.begin() end
-
 -- Takes over the results of a candidate, once all its runs have ended; value: that of `over`.
 function M:note_one(one, rows, value)
   local sum, count, best, message = 0, 0, nil, 'its value is not a number'

@@ -209,10 +209,17 @@ function M.metric(epoch)
   end
 end
 
--- Learning curves of all restarts, and the metrics of the best one as those of the run.
+-- Learning curves of the restarts with the best values, more of which nobody could tell apart, and the metrics of the
+-- best one as those of the run. Returns the cost of all restarts.
 local function curves(recipe, found, run)
-  local series, seconds, epochs, drawn = {}, 0, 0, nil
-  for _, one in ipairs(found.rows) do
+  local series, seconds, epochs, drawn, ranked = {}, 0, 0, nil, {}
+  for i, one in ipairs(found.rows) do ranked[i] = one end
+  local function place(one) return one.restart == found.restart and -math.huge or one.value or math.huge end
+  table.sort(ranked, function(a, b)
+    if place(a) ~= place(b) then return place(a) < place(b) end
+    return a.restart < b.restart
+  end)
+  for _, one in ipairs(ranked) do
     local folder_of_one = ('%s/restart-%d'):format(run.folder, one.restart)
     local line = { name = ('restart %d%s'):format(one.restart, one.restart == found.restart and ' (best)' or ''),
       x = {}, y = {} }
@@ -221,7 +228,7 @@ local function curves(recipe, found, run)
       line.x[#line.x + 1], line.y[#line.y + 1] = epoch.epoch, epoch[drawn]
       seconds, epochs = seconds + (epoch.seconds or 0), epochs + 1
     end
-    if #line.x > 0 then series[#series + 1] = line end
+    if #line.x > 0 and #series < 12 then series[#series + 1] = line end
   end
   local metrics = ('%s/restart-%d/metrics.jsonl'):format(run.folder, found.restart)
   files.write(run:path 'metrics.jsonl', files.read(metrics))

@@ -135,7 +135,7 @@ function M.list()
   local rows, level = {}, pd.session().log_level
   pd.session { log_level = 'error' }  -- a warning about a grammar is for those who train
   for i, name in ipairs(M.names()) do
-    local recipe = M.load(name, { smoke = true })
+    local recipe = M.load(name)
     local model = recipe.models[1]
     local solved, count, minutes = recorded(kept, name, model)
     rows[i] = { name, recipe.task.title, model.name, count > 0 and ('%d of %d'):format(solved, count) or '',
@@ -298,7 +298,7 @@ function M.run(name, options)
       error(("[recipe.run] unknown option '%s'; the options are seed, model, folder, smoke"):format(tostring(key)), 0)
     end
   end
-  local recipe = M.load(name, { smoke = true })
+  local recipe = M.load(name)
   local model = M.slug(model_of(recipe, options.model or '').name)
   local seed = ('%.0f'):format(options.seed or 1)
   local arguments = { [0] = 'recipe ' .. name, '--recipe', name, '--model', model, '--seed', seed, '--run-folder',

@@ -14,6 +14,7 @@ local recipe = require 'pushdown.recipe'
 local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
 local statistics = require 'pushdown.statistics'
+local wrapped = require 'pushdown.wrapped'
 local here = arg[0]:match('^(.*/)') or ''
 
 local options, run = experiment.start {
@@ -37,7 +38,7 @@ for i, group in ipairs(groups) do place_of[group] = i end
 
 local recipes, grids = {}, { failures = 'report' }
 for i, name in ipairs(options.recipes) do
-  recipes[i] = recipe.load(name, { smoke = true })
+  recipes[i] = recipe.load(name)
   for k, model in ipairs(recipes[i].models) do
     if k == 1 or options.models == 'all' then
       local slug = recipe.slug(model.name)
@@ -112,10 +113,11 @@ local function draw_map()
           models[#models + 1] = model.name
           column_of[model.name] = #models
         end
-        local line = line_of[one.task.title]
+        local key = one.task.group .. one.task.title
+        local line = line_of[key]
         if not line then
           line = #values + 1
-          titles[line], line_of[one.task.title] = one.task.title, line
+          titles[line], line_of[key] = one.task.title, line
           values[line], cells[line] = {}, {}
         end
         local k = column_of[model.name]
@@ -145,7 +147,7 @@ local function draw_lines(one, name, spec, read)
     end
   end
   if #series == 0 then return end
-  spec.series = series
+  spec.series, spec.y_label = series, spec.y_label()
   run:picture(('%s-%s'):format(one.name, name), plot.lines(spec))
 end
 
@@ -177,9 +179,9 @@ for _, one in ipairs(recipes) do
   local lengths, metric = one.task.lengths, nil
   copy_network(one)
   draw_lines(one, 'lengths', { title = ('%s by length, trained up to %d'):format(one.task.title, lengths.trained),
-    x_label = 'length of the test strings', y_label = lengths.quantity }, read_lengths)
+    x_label = 'length of the test strings', y_label = function() return lengths.quantity end }, read_lengths)
   draw_lines(one, 'curves', { title = one.task.title .. ', best restart of every seed, validation', x_label = 'epoch',
-    y_label = 'measure of the training' }, function(row)
+    y_label = function() return ((metric or ''):gsub('_', ' ')) end }, function(row)
     local x, y = {}, {}
     for i, epoch in ipairs(runs.history(row.folder)) do
       metric = metric or recipe.metric(epoch)
@@ -191,15 +193,22 @@ end
 
 -- ---- The page of the recipes ----
 
--- The comment at the head of a script, as text.
+-- The comment at the head of a script, as paragraphs of Markdown.
 local function head_of(path)
-  local lines = {}
+  local paragraphs = { '' }
   for line in (files.read(path) .. '\n'):gmatch '(.-)\n' do
     local comment = line:match '^%-%- ?(.*)$'
     if not comment then break end
-    lines[#lines + 1] = comment
+    if comment == '' then
+      paragraphs[#paragraphs + 1] = ''
+    else
+      paragraphs[#paragraphs] = paragraphs[#paragraphs] .. ' ' .. comment
+    end
   end
-  return table.concat(lines, '\n')
+  for i, text in ipairs(paragraphs) do
+    paragraphs[i] = wrapped(text:gsub('^ ', ''):gsub('[#*_<]', '\\%0'), 100, '')
+  end
+  return table.concat(paragraphs, '\n\n')
 end
 
 -- One line for each seed: its number, the values of the tests, and the cost.

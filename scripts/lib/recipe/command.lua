@@ -22,7 +22,7 @@ local declaration = {
 }
 
 local function show(name)
-  local one = recipe.load(name, { smoke = true })
+  local one = recipe.load(name)
   io.write(files.read(one.path), '\nModels (--model):\n')
   for _, model in ipairs(one.models) do print(('  %-24s %s'):format(recipe.slug(model.name), model.name)) end
   print('Solved means:')

@@ -1,0 +1,25 @@
+-- aⁿbⁿcbᵐaᵐ by a neural state pushdown automaton with a hint.
+-- A hint is transitions that are written into its weights before training: Hint #1 those that push, Hint #2 all of
+-- them, without the behaviour at the end of the string.
+--
+-- With Hint #1 the network learns the mark, the pops and the end: 1 of 60 restarts with 6 neurons had no error on the
+-- test strings after 30 epochs; with 5 neurons the best of 40 had 3 %.
+local pd = require 'pushdown'
+local task = pd.recipe.task('acceptance', { grammar = 'an_bn_c_bm_am' })
+
+return {
+  task = task, minutes = 5,
+  models = {
+    { name = 'NSPDA, Hint #1', states = 6, hint = 'hint_1' },
+    { name = 'NSPDA, Hint #2', states = 6, hint = 'hint_2' },
+  },
+  search = { restarts = 200, together = 20, solved = 0 },
+  trainer = function(seed, restart, model)
+    return {
+      model = task:nspda(model, 1000 * seed + restart), seed = seed,
+      train = task:train(1000, seed), valid = task:valid(1000, seed), epochs = 36, batch = 10,
+      objective = { kind = 'stepwise', average = true }, optimizer = { kind = 'adam', learning_rate = 0.003 },
+      clip_norm = 5, decay_patience = 0, stop_patience = 0, stop_accuracy = 0,
+    }
+  end,
+}

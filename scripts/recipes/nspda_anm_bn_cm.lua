@@ -1,0 +1,23 @@
+-- aⁿ⁺ᵐbⁿcᵐ by a neural state pushdown automaton without hints.
+--
+-- Not solved: the best of 300 restarts had an error of 1.8 % on validation strings. It pushes and pops right, but not in
+-- every state, and confuses b and c. With 6 neurons the best of 120 had 4.1 %. Two pushes and two kinds of pops must be
+-- right from the start before any string rewards them. With Hint #1 it is learned (nspda_anm_bn_cm_hint.lua).
+local pd = require 'pushdown'
+local task = pd.recipe.task('acceptance', { grammar = 'anm_bn_cm', longest = 15 })
+
+return {
+  task = task, minutes = 5,
+  models = {
+    { name = 'NSPDA', states = 4 },
+  },
+  search = { restarts = 300, together = 20, solved = 0 },
+  trainer = function(seed, restart, model)
+    return {
+      model = task:nspda(model, 1000 * seed + restart), seed = seed,
+      train = task:train(3000, seed), valid = task:valid(1000, seed), epochs = 8, batch = 10,
+      objective = { kind = 'stepwise', average = true }, optimizer = { kind = 'adam', learning_rate = 0.003 },
+      clip_norm = 5, decay_patience = 0, stop_patience = 0, stop_accuracy = 0,
+    }
+  end,
+}

@@ -1,8 +1,8 @@
 -- D2, brackets of two types, by a DiffStk-RNN: 8 units and one stack of numbers.
 --
--- The noise on the state, ten times that of the paper, is what matters. In a noisy state of 8 units the network cannot
--- count or remember brackets, so it puts them on the stack, with actions near 0 and 1. Short strings come first,
--- because an error in them is seen soon. On strings of up to 20 symbols most restarts learn the language.
+-- No trick is needed: a language model of valid strings, the learning rate 0.01 (the paper has 0.002), and the best of
+-- four restarts. Lengths that grow save time. Without them two of two other seeds were solved as well, and with the
+-- noise of the paper, 0.01, all seeds of the table are. 8 units without a stack fail on all long strings.
 local pd = require 'pushdown'
 local task = pd.recipe.task('sets', { language = 'd2' })
 

@@ -1,7 +1,6 @@
 -- D3, brackets of three types, by a DiffStk-RNN: 8 units and one stack of numbers, which must tell three types apart.
 --
--- As dyck2, with more noise than the paper's. The first types are told apart on the shortest strings; the breakthrough
--- often comes only with strings of up to 54 symbols, so no restart is left out before them.
+-- As dyck2. The breakthrough often comes only with strings of up to 54 symbols, so no restart is left out before them.
 local pd = require 'pushdown'
 local task = pd.recipe.task('sets', { language = 'd3' })
 

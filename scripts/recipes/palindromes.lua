@@ -1,8 +1,9 @@
 -- Palindromes with a mark in the middle, by a DiffStk-RNN: 8 units and two stacks of numbers.
 --
--- With the noise of dyck2. One stack does not suffice: it was right on 13 % of strings of up to 55 symbols, with this
--- noise and with less, also without carry-forward. An LSTM in place of the 8 units learns the short strings by heart in
--- its cells, and then fails on the long ones, with a stack of vectors and noise, too.
+-- The learning rate matters: with 0.002, as in the paper, none of four restarts learned the language in as many epochs.
+-- With noise of 0.01 instead of 0.1 one of three seeds failed. One stack did not suffice; in four trials it was right
+-- on 11 to 17 % of strings of up to 55 symbols. An LSTM with a stack of vectors learned the short strings in its cells,
+-- and failed on the long ones in four trials. Without growing lengths two of two other seeds were solved.
 local pd = require 'pushdown'
 local task = pd.recipe.task('sets', { language = 'palindrome' })
 

@@ -151,6 +151,9 @@ test('bars and heat maps', function()
   local heights = attributes(picture, 'rect', 'height')
   test.near(heights[#heights] / heights[#heights - 1], 2, 0.01)
   check_xml(plot.bars { categories = {}, series = {} })
+  picture = plot.heat_map { values = { { 0.5, nan } }, cells = { { '3 of 5', 'none' } } }
+  check_xml(picture)
+  assert(picture:find '>3 of 5<' and picture:find '>none<', picture)
   check_xml(plot.heat_map { values = {} })
   picture = plot.heat_map { values = { { 0, 1 }, { nan, 0.5 } }, x_labels = { 'x', 'y' },
     y_labels = { '1', '2' }, show_values = true, value_label = 'p', title = 'H' }

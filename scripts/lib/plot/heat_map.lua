@@ -18,6 +18,12 @@ end
 return function(spec)
   local where = 'plot.heat_map'
   check(type(spec) == 'table' and type(spec.values) == 'table', where, 'expected {values = {{...}, ...}}')
+  for i, row in pairs(spec.cells or {}) do
+    check(type(row) == 'table', where, 'row %s of cells must be a list of texts, got %s', tostring(i), type(row))
+    for _, text in pairs(row) do
+      check(type(text) == 'string', where, 'row %s of cells must be a list of texts, got a %s', tostring(i), type(text))
+    end
+  end
   local rows, columns, low, high = #spec.values, 0, nil, nil
   for i, row in ipairs(spec.values) do
     check(type(row) == 'table', where, 'row %d of values must be a list, got %s', i, type(row))

@@ -2,9 +2,9 @@
 -- A hint is transitions that are written into its weights before training: Hint #1 those that push, Hint #2 all of
 -- them, without the behaviour at the end of the string.
 --
--- With Hint #1 the network learns the mark, the pops and the end; 2 of 60 restarts had no validation error. The accuracy
--- stays at 1/2 for up to 16 epochs and then rises within a few, so no restart may be left out early. With strings of up
--- to 21 symbols instead of 15, none of 120 restarts succeeded.
+-- With Hint #1 the network learns the mark, the pops and the end; 2 of 60 restarts had no validation error. The
+-- accuracy stays at 1/2 for up to 16 epochs and then rises within a few, so no restart may be left out early. With
+-- strings of up to 21 symbols instead of 15, none of 120 restarts succeeded.
 local pd = require 'pushdown'
 local task = pd.recipe.task('acceptance', { grammar = 'palindrome', longest = 15 })
 

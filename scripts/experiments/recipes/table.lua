@@ -21,7 +21,7 @@ local options, run = experiment.start {
   name = 'recipes/table', doc = 'What learns what: all recipes, with several seeds each.',
   options = experiment.join_options({
     { 'recipes', recipe.names(), 'recipes' },
-    { 'models', 'first', 'the models of a recipe: the first, or all', choices = { 'first', 'all' } },
+    { 'models', 'first', 'the models of a recipe that are trained: the first, or all', choices = { 'first', 'all' } },
     { 'restarts', 5, 'seeds of every recipe', minimum = 1 },
     { 'folder', 'runs/recipes/grid', 'where the runs lie' },
   }, grid.options),
@@ -40,7 +40,7 @@ local recipes, grids = {}, { failures = 'report' }
 for i, name in ipairs(options.recipes) do
   recipes[i] = recipe.load(name)
   for k, model in ipairs(recipes[i].models) do
-    if k == 1 or options.models == 'all' then
+    if k == 1 or options.models == 'all' or options.missing == 'leave' then
       local slug = recipe.slug(model.name)
       grids[#grids + 1] = { name = ('recipes/%s/%s'):format(recipes[i].name, slug), script = here .. 'train.lua',
         folder = ('%s/%s/%s'):format(options.folder, recipes[i].name, slug), points = { {} },

@@ -136,9 +136,10 @@ test('the table counts all seeds', function()
   local output, status = run(script, '--recipes', 'toy.lua,hard.lua', '--models', 'all', '--restarts', '2',
     '--workers', '1', '--folder', 'grid', '--run-folder', 'table')
   assert(status == 0, output)
-  local made = files.read(top .. '/table/table.csv')
+  local made = files.read(top .. '/table/models.csv')
   has(made, 'Toy,LSTM,"difference, first",< 0.5,0.25,0.25,2 of 2')
   has(made, 'Toy,Small LSTM,"difference, first",< 0.5,0.5,0.5,0 of 2')
+  assert(not files.read(top .. '/table/table.csv'):find('Small LSTM', 1, true), 'only the networks of the recipes')
   for _, name in ipairs { 'what_learns_what.svg', 'toy-lengths.svg', 'hard-curves.svg' } do
     assert(files.exists(top .. '/table/' .. name), name)
   end

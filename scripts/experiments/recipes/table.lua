@@ -78,7 +78,7 @@ end
 
 -- ---- Tables ----
 
-local all, summary, seen = {}, {}, {}
+local all, first, summary, seen = {}, {}, {}, {}
 for _, one in ipairs(recipes) do
   local test = one.task.tests[1]
   for _, model in ipairs(one.models) do
@@ -88,6 +88,7 @@ for _, one in ipairs(recipes) do
         best_of(test, found.values), statistics(found.values), ('%d of %d'):format(found.solved, #found.runs),
         found.seconds / #found.runs / 60, one.name, one.task.group }
       all[#all + 1] = row
+      if model == one.models[1] then first[#first + 1] = row end
       if model == one.models[1] and not seen[one.task.group] and #summary < 5 then
         summary[#summary + 1], seen[one.task.group] = row, true
       end
@@ -96,8 +97,9 @@ for _, one in ipairs(recipes) do
 end
 local columns = { 'task', 'model', 'measure', 'bar', { 'best', format = '%.4g' }, { 'mean', format = '%.4g' }, 'solved',
   { 'minutes', format = '%.1f' }, 'recipe', 'paper' }
-run:table('table', { columns = columns, rows = all, note = rows.note, title = 'What learns what: the best and the mean '
-  .. 'of the first test, and how many of the seeds pass all tests.' })
+run:table('models', { columns = columns, rows = all, title = 'All networks under the search of a recipe.' })
+run:table('table', { columns = columns, rows = first, note = rows.note, title = 'What learns what: the best and the '
+  .. 'mean of the first test, and how many of the seeds pass all tests.' })
 run:table('summary', { columns = columns, rows = summary, title = 'The first task of each paper.' })
 
 -- ---- Pictures ----

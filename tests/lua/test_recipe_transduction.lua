@@ -48,6 +48,11 @@ test('the tests are coarse and fine accuracy', function()
   for _, one in ipairs(task.tests) do test.equal(one.name, 'lengths 65 to 128') end
 end)
 
+test('an unknown kind is an error that names the known ones', function()
+  test.fails("kind must be copy, reversal or bigram_flipping, got 'copi'",
+    function() recipe.task('transduction', { kind = 'copi' }) end)
+end)
+
 test('a search ends when all validation pairs are right', function()
   local metric = recipe.task('transduction', { kind = 'copy' }).metric
   test.equal(metric { coarse = 1, best_cross_entropy = 0.2 }, 0)

@@ -54,17 +54,25 @@ function Task:accuracy(model, shortest, longest, kind, count)
   return found[kind]
 end
 
--- What the memory does on a pair of eight symbols.
+-- What the memory does on a pair of eight symbols: strengths.svg, and strengths-2.svg of a second memory.
 local function show(task, model, run)
-  if model:options().stack.kind == 'none' then return end
+  local stack = model:options().stack
+  if stack.kind == 'none' then return end
   local pair = task:pairs(8, 8):draw(1, { seed = test_seed })[1]
-  local picture = { run = model:strengths(pair.source, pair.target), title = task.title,
-    path = run:path 'strengths.svg' }
-  print('\n' .. pd.plot.strengths_text(picture))
-  pd.plot.strengths(picture)
+  for memory = 1, stack.memories do
+    local picture = { run = model:strengths(pair.source, pair.target), memory = memory,
+      title = stack.memories > 1 and ('%s, memory %d'):format(task.title, memory) or task.title,
+      path = run:path(memory == 1 and 'strengths.svg' or ('strengths-%d.svg'):format(memory)) }
+    print('\n' .. pd.plot.strengths_text(picture))
+    pd.plot.strengths(picture)
+  end
 end
 
 return function(options)
+  if not titles[options.kind] then
+    error(("[recipe.task] transduction: kind must be copy, reversal or bigram_flipping, got '%s'"):format(
+      tostring(options.kind)), 0)
+  end
   local task = setmetatable({ kind = options.kind, smoke = options.smoke, title = titles[options.kind],
     group = 'Grefenstette et al. (2015)' }, Task)
   local function test(kind, above)

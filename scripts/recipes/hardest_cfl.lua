@@ -1,22 +1,24 @@
 -- Greibach's hardest context-free language: pieces of a bracket string hidden among decoys, by an RNS-RNN with 3 states
--- and 3 stack symbols.
+-- and 3 stack symbols. Most of a string is chance, so networks learn 5,000 strings of a stage by heart: after 12 epochs
+-- on lengths 20 to 80 the training loss was 0.045 below that of validation, which had risen, and the test difference
+-- was 0.045. So every stage has 20,000 strings and few epochs.
 local pd = require 'pushdown'
 local task = pd.recipe.task('language', { grammar = 'hardest_cfl', title = 'Hardest CFL', bars = { 0.02 } })
 
 return {
-  task = task, minutes = 6, models = task.models(3, 3),
-  search = { restarts = 2, rungs = { 7 }, keep = { 1 }, solved = 0.012 },
+  task = task, minutes = 4, models = task.models(3, 3),
+  search = { restarts = 2, rungs = { 3 }, keep = { 1 }, solved = 0.012 },
   trainer = function(seed, restart, model)
     return {
       model = pd.model.language_model { alphabet = task.alphabet, controller = { kind = 'lstm', hidden = 64 },
         stack = model.stack, seed = 1000 * seed + restart },
       stages = {
-        task:stage(2, 20, { seed = seed, epochs = 3, learning_rate = 0.01 }),
-        task:stage(2, 40, { seed = seed, epochs = 4, learning_rate = 0.01 }),
-        task:stage(2, 80, { seed = seed, epochs = 8, learning_rate = 0.005 }),
-        task:stage(20, 80, { seed = seed, epochs = 12, learning_rate = 0.002, valid = { 40, 100 } }),
+        task:stage(2, 20, { seed = seed, strings = 20000, epochs = 1, learning_rate = 0.01 }),
+        task:stage(2, 40, { seed = seed, strings = 20000, epochs = 2, learning_rate = 0.01 }),
+        task:stage(2, 80, { seed = seed, strings = 20000, epochs = 2, learning_rate = 0.005 }),
+        task:stage(20, 80, { seed = seed, strings = 20000, epochs = 3, learning_rate = 0.002, valid = { 40, 80 } }),
       },
-      optimizer = { kind = 'adam' }, clip_norm = 5, decay_patience = 1, decay_factor = 0.7, stop_patience = 0,
+      optimizer = { kind = 'adam' }, clip_norm = 5, decay_patience = 1, decay_factor = 0.5, stop_patience = 0,
       seed = seed,
     }
   end,

@@ -6,7 +6,7 @@ local pd = require 'pushdown'
 local task = pd.recipe.task('language', { grammar = 'marked_reversal' })
 
 return {
-  task = task, minutes = 1, models = task.models(2, 3),
+  task = task, minutes = 2, models = task.models(2, 3),
   search = { restarts = 4, rungs = { 6 }, keep = { 1 }, solved = 0.012 },
   trainer = function(seed, restart, model)
     return {

@@ -11,7 +11,7 @@ local task = pd.recipe.task('language', { grammar = 'unmarked_reversal' })
 local padded = pd.recipe.task('language', { grammar = 'padded_reversal' })
 
 return {
-  task = task, minutes = 4, models = task.models(2, 3),
+  task = task, minutes = 5, models = task.models(2, 3),
   search = { restarts = 6, rungs = { 7, 10 }, keep = { 3, 1 }, solved = 0.013 },
   trainer = function(seed, restart, model)
     return {

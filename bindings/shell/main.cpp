@@ -30,8 +30,8 @@ namespace {
 
 // The text of --version after the version: the device support of the build, and the devices.
 constexpr const char* kVersionCommand = "io.write(require('pushdown').device.text())";
-// `pushdown runs ...`, `report ...`, `recipe ...`, `kernel ...`; scripts of these names need a path,
-// such as ./runs.
+// `pushdown runs ...`, `report ...`, `recipe ...`, `kernel ...`; scripts of these names need a
+// path, such as ./runs.
 const char* command_text(const std::string& word) {
   if (word == "runs") return "os.exit(require('pushdown.runs.command').run{...})";
   if (word == "report") return "os.exit(require('pushdown.report.command').run{...})";

@@ -20,7 +20,7 @@ local pd = require 'pushdown'
 
 local M = {}
 
-local function trimmed(text) return (text:gsub('^%s+', ''):gsub('%s+$', '')) end
+local function trimmed(text) return (text:gsub('%s+', ' '):gsub('^ ', ''):gsub(' $', '')) end
 
 local function cells_of(line)
   local cells = {}
@@ -75,13 +75,13 @@ function M.select(text, columns)
   return table.concat(result, '\n')
 end
 
--- The page, with each table replaced by the result of make(script, columns), and each text by that of make(script).
+-- The page, with blank lines around its tables and texts, and each table replaced by the result of make(script, columns), and each text by that of make(script).
 function M.filled(page, make)
-  local tables = '(<!%-%- table: (%S+)([^\n]-) %-%->\n).-(<!%-%- end of table %-%->)'
+  local tables = '(<!%-%- table: (%S+)(.-) %-%->\n).-(<!%-%- end of table %-%->)'
   local texts = '(<!%-%- text: (%S+) %-%->\n).-(<!%-%- end of text %-%->)'
   return (page:gsub(tables, function(open, script, columns, close)
-    return open .. make(script, M.columns(columns)) .. '\n' .. close
-  end):gsub(texts, function(open, script, close) return open .. make(script) .. close end))
+    return ('%s\n%s\n\n%s'):format(open, make(script, M.columns(columns)), close)
+  end):gsub(texts, function(open, script, close) return ('%s\n%s\n%s'):format(open, make(script), close) end))
 end
 
 -- M.pictures(page) -> list of {script =, path = of a picture that the page shows}.

@@ -32,14 +32,14 @@ test('only the text between the comments is replaced', function()
   local filled = results.filled(page, function(script, columns)
     return ('%s has %d columns, 5 %%'):format(script, #columns)
   end)
-  test.equal(filled, (page:gsub('old', 'a/b.lua has 2 columns, 5 %%')))
-  test.equal(results.filled(filled, function() return 'old' end), page)
+  test.equal(filled, (page:gsub('old', '\na/b.lua has 2 columns, 5 %%\n')))
+  test.equal(results.filled(filled, function() return 'old' end), (page:gsub('old', '\nold\n')))
 end)
 
 test('a text is replaced as a whole', function()
   local page = 'a\n<!-- text: a/b.lua:c -->\nold\n<!-- end of text -->\nb\n'
   test.equal(results.filled(page, function(script, columns) return script .. tostring(columns) .. '\n' end),
-    (page:gsub('old', 'a/b.lua:cnil')))
+    (page:gsub('old', '\na/b.lua:cnil\n')))
 end)
 
 test('the pictures of a page with the comment are those that it shows as SVG', function()

@@ -75,7 +75,8 @@ function M.select(text, columns)
   return table.concat(result, '\n')
 end
 
--- The page, with blank lines around its tables and texts, and each table replaced by the result of make(script, columns), and each text by that of make(script).
+-- The page, with each table replaced by the result of make(script, columns), and each text by that of make(script).
+-- Blank lines are around both.
 function M.filled(page, make)
   local tables = '(<!%-%- table: (%S+)(.-) %-%->\n).-(<!%-%- end of table %-%->)'
   local texts = '(<!%-%- text: (%S+) %-%->\n).-(<!%-%- end of text %-%->)'

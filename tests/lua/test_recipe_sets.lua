@@ -29,7 +29,7 @@ for language, odd in pairs { d2 = 0, d3 = 0, d6 = 0, palindrome = 1 } do
       end
       for i, length in ipairs { 102 - odd, 160 + odd } do
         test.equal(task.tests[i].name, ('%d symbols'):format(length))
-        local strings = task.strings(length, length, 500, 7000000 + length):strings()
+        local strings = task.strings(length, length, 500, 8000000 + length):strings()
         for _, string in ipairs(strings) do
           assert(not seen[string], string)
           test.equal(select(2, string:gsub('%S+', '')), length)

@@ -92,9 +92,9 @@ function M.take_end(model, task)
 end
 
 -- Accuracy of a symbol on pairs with sources of one length, after take_end.
-function M.accuracy(model, task, length, count)
+function M.accuracy(model, task, length, count, seed)
   local found = pd.train.evaluate(model, M.pairs({ task = task }, { length, length }, false), { pairs = count,
-    seed = length, batch = math.min(64, count) })
+    seed = seed or length, batch = math.min(64, count) })
   return found[ends[task] and 'prediction_accuracy' or 'symbol_accuracy']
 end
 

@@ -13,7 +13,7 @@ return function(options)
   end
   local function accuracy(network, length)
     protocol.take_end(network, name)
-    return protocol.accuracy(network, name, length, count)
+    return protocol.accuracy(network, name, length, count, 2 ^ 41 + length)
   end
   -- The test has every tenth length.
   local first, last, step = trained + 1, 500, 10

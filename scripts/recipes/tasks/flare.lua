@@ -8,7 +8,7 @@ local protocol, sampling = dofile(folder .. 'protocol.lua'), dofile(folder .. 's
 local hard_negatives = dofile(folder .. 'hard_negatives.lua')
 
 -- Seeds of the test strings, far from those of training. A set uses its seed and up to 1,000 that follow.
-local of_test = { strings = 2 ^ 40, negatives = 2 ^ 40 + 1000, lengths = 2 ^ 40 + 2000 }
+local of_test = { strings = 2 ^ 41, negatives = 2 ^ 41 + 1000, lengths = 2 ^ 41 + 2000 }
 
 -- The strings of several datasets as one.
 local function joined(language, sets)

@@ -37,7 +37,7 @@ return function(options)
 
   -- The share of the strings of a length that a network is right about.
   function task.ranking(model, length, count)
-    return pd.train.evaluate(model, task.strings(length, length, count or 500, 7000000 + length), { grammar = grammar,
+    return pd.train.evaluate(model, task.strings(length, length, count or 500, 8000000 + length), { grammar = grammar,
       batch = 50 }).next_symbol_ranking
   end
 

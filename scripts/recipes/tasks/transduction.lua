@@ -9,7 +9,7 @@
 local pd = require 'pushdown'
 
 local titles = { copy = 'Copying', reversal = 'Reversal', bigram_flipping = 'Bigram flipping' }
-local test_seed = 2015  -- training and validation have the seeds of their trainers, which draw from other streams
+local test_seed = 2115  -- training and validation have the seeds of their trainers, which draw from other streams
 
 local Task = {}
 Task.__index = Task

@@ -4,7 +4,7 @@
 --
 -- With Hint #1 the network learns the mark, the pops and the end: 1 of 60 restarts with 6 neurons had no error on the
 -- test strings after 30 epochs; with 5 neurons the best of 40 had 3 %.
--- Of five searches two solved the task, two erred on 1 of 1,000 strings; with Hint #2 all five did within 5 epochs.
+-- Of five searches two solved the task, two erred on 1 in 1,000 strings; with Hint #2 all five did within 5 epochs.
 -- The second stage confirms with more validation strings what the first one has found.
 local pd = require 'pushdown'
 local task = pd.recipe.task('acceptance', { grammar = 'an_bn_c_bm_am' })

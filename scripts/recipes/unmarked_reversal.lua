@@ -3,7 +3,7 @@
 -- after 9 epochs on lengths to 80. So training begins with padded reversal, w a ... a reversed w, whose middle is
 -- easier to see. A network that falls there (see padded_reversal.lua) is at 0.06 or less on unmarked strings after two
 -- epochs, and a search without one fails: of 30 restarts in five searches 7 fell, in one search none, and in another
--- one only in its tenth epoch, too late to become exact (0.012). Tried without success: a mark # that is taken away
+-- one only after twelve epochs, too late to become exact (0.012). Tried without success: a mark # that is taken away
 -- later, a run of zeros in the middle that is left out later (both networks rely on it, 0.23), controllers with 8 units
 -- (0.2), Elman networks (0.35).
 local pd = require 'pushdown'

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace pushdown::bench {
 
@@ -10,8 +11,11 @@ struct Timing {
   double least_ms = 0;   // least wall time, as for an undisturbed run on a busy machine
   double best_ms = 0;    // least processor time, summed over all threads
 };
-// Runs `work` once without counting it, and then at least `repeats` times.
-Timing measure(int repeats, const std::function<void()>& work);
+// Runs `work` once without counting it, and then `repeats` times, or at least twice for about this
+// many seconds.
+Timing measure(int repeats, const std::function<void()>& work, double seconds = 1e9);
+// Returns whether one of the texts is part of the name, or there are none.
+bool among(const std::string& name, const std::vector<std::string>& texts);
 
 // Peak memory of the process minus its memory when `start_peak` was called, in MB (10^6 bytes).
 void start_peak();
@@ -23,6 +27,10 @@ void bench_steps();
 void bench_transduction();
 void bench_language();
 void bench_loops();
+// Those of its rows whose names are among the texts.
+void bench_peers(const std::vector<std::string>& texts);
+// Our side of one row of bench_peers(). Returns an exit status.
+int bench_peer(const std::string& name, int threads);
 // Returns 0, or 77 if there is no CUDA device.
 int bench_device();
 // Repeats one of these rows for this number of updates, to be run under a profiler.

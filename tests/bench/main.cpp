@@ -1,6 +1,7 @@
 // Runs the benchmarks named on the command line, or all: update, recognizer, steps, transduction,
 // language, loops, grammar, trained. `bench device` runs those of a CUDA device and exits with 77
-// if there is none. `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model,
+// if there is none. `bench peers [TEXT]...` compares with PyTorch, in the rows whose name contains
+// one of the texts. `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model,
 // for a profiler.
 #include <ATen/Parallel.h>
 
@@ -42,7 +43,7 @@ double memory_field(const std::string& name) {
 
 }  // namespace
 
-Timing measure(int repeats, const std::function<void()>& work) {
+Timing measure(int repeats, const std::function<void()>& work, double seconds) {
   const auto processor_ms = [] {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -50,7 +51,8 @@ Timing measure(int repeats, const std::function<void()>& work) {
   };
   work();
   std::vector<double> wall, processor;
-  for (int i = 0; i < repeats; ++i) {
+  double all = 0;
+  for (int i = 0; i < repeats && (i < 2 || all < 1e3 * seconds); ++i) {
     const auto start = std::chrono::steady_clock::now();
     const double used = processor_ms();
     work();
@@ -58,10 +60,18 @@ Timing measure(int repeats, const std::function<void()>& work) {
     wall.push_back(
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
             .count());
+    all += wall.back();
   }
-  std::nth_element(wall.begin(), wall.begin() + repeats / 2, wall.end());
-  return {wall[repeats / 2], *std::min_element(wall.begin(), wall.end()),
+  const auto middle = wall.begin() + static_cast<std::ptrdiff_t>(wall.size() / 2);
+  std::nth_element(wall.begin(), middle, wall.end());
+  return {*middle, *std::min_element(wall.begin(), wall.end()),
           *std::min_element(processor.begin(), processor.end())};
+}
+
+bool among(const std::string& name, const std::vector<std::string>& texts) {
+  return texts.empty() || std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+           return name.find(text) != std::string::npos;
+         });
 }
 
 void start_peak() {
@@ -82,6 +92,12 @@ int main(int count, char** arguments) {
   if (wanted.size() >= 4 && wanted[0] == "model") {
     pushdown::bench::bench_model(wanted[1], std::stoi(wanted[2]), std::stoi(wanted[3]),
                                  wanted.size() > 4 ? std::stoi(wanted[4]) : 1);
+    return 0;
+  }
+  if (wanted.size() == 3 && wanted[0] == "peer")
+    return pushdown::bench::bench_peer(wanted[1], std::stoi(wanted[2]));
+  if (!wanted.empty() && wanted[0] == "peers") {
+    pushdown::bench::bench_peers({wanted.begin() + 1, wanted.end()});
     return 0;
   }
   if (wanted == std::vector<std::string>{"device"}) return pushdown::bench::bench_device();

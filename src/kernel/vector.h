@@ -168,6 +168,28 @@ template <class F>
   return first_lanes<F>(count, std::make_index_sequence<kLanes<F>>{});
 }
 
+// Transposes rows of whole vectors in place, by exchanging ever larger squares of lanes.
+template <int kSquare, class V, std::size_t... kLane>
+[[gnu::always_inline]] inline void exchange_squares(V& a, V& b, std::index_sequence<kLane...>) {
+  constexpr int kAll = sizeof...(kLane);
+  const V left = __builtin_shufflevector(
+      a, b, ((kLane & kSquare) == 0 ? int(kLane) : kAll + int(kLane) - kSquare)...);
+  b = __builtin_shufflevector(
+      a, b, ((kLane & kSquare) == 0 ? int(kLane) + kSquare : kAll + int(kLane))...);
+  a = left;
+}
+template <class F, int kSquare = 1>
+[[gnu::always_inline]] inline void transpose(Vector<F> (&rows)[kLanes<F>]) {
+  if constexpr (kSquare < kLanes<F>) {
+    unrolled<static_cast<int>(kLanes<F>)>(PUSHDOWN_UNROLLED(r) {
+      if constexpr ((r & kSquare) == 0)
+        exchange_squares<kSquare>(rows[r], rows[r + kSquare],
+                                  std::make_index_sequence<kLanes<F>>{});
+    });
+    transpose<F, 2 * kSquare>(rows);
+  }
+}
+
 template <class F>
 void copy(F* to, const F* from, Index count) {
   for (Index i = 0; i < count; ++i) to[i] = from[i];

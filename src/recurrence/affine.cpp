@@ -21,7 +21,7 @@ Tensor transposed_product(const Tensor& a, const Tensor& c) {
   const Tensor memory = at::zeros({inner * rows + 2 * kPadding}, a.options());
   memory.narrow(0, 0, inner * rows).view({inner, rows}).copy_(a);
   const Tensor other = c.contiguous();
-  const Tensor out = at::empty({rows, columns}, a.options());
+  const Tensor out = at::zeros({rows, columns}, a.options());
   const auto kernel = kernel_for<DenseKernel<F>>(current_isa());
   parallel_for((rows + kRowsOfAPart - 1) / kRowsOfAPart, [&](std::int64_t part) {
     OuterSum<F> sum{};

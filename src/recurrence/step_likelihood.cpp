@@ -68,7 +68,7 @@ class LikelihoodRun {
       if (!own.defined()) own = at::zeros(part.parameter.sizes(), options);
       return own.data_ptr<F>();
     });
-    all.push_back(at::empty({outcomes_, hidden_}, options));
+    all.push_back(at::zeros({outcomes_, hidden_}, options));
     all.push_back(at::zeros({outcomes_}, options));
     output_gradients(scales, all.end()[-2].template data_ptr<F>(),
                      all.back().template data_ptr<F>());
@@ -99,7 +99,7 @@ class LikelihoodRun {
     slopes_ = pieces.take(batch_ * places_ * hidden_);
   }
 
-  // The gradients of W and of b; the latter are added.
+  // Adds the gradients of W and of b.
   void output_gradients(const F* scales, F* of_weight, F* of_bias) const {
     dense_.outer_sum({batch_, places_, scores_, places_ * outcomes_, outcomes_, hiddens_,
                       places_ * hidden_, hidden_, hidden_, scales, of_weight, hidden_, 0,

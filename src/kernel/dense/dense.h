@@ -16,7 +16,7 @@ struct OutputLayer {
   std::int64_t hidden = 0, outcomes = 0;
 };
 
-// out[i * out_row + j] = sum_{b, t} scales[b] a[b, t, i] c[b, t, j] for i = first .. end-1 and all
+// out[i * out_row + j] += sum_{b, t} scales[b] a[b, t, i] c[b, t, j] for i = first .. end-1 and all
 // j, summed in the order of b and t, where t ends before lengths[b]. Rows of `a` are read in whole
 // vectors: up to two paddings after the last one must be readable.
 template <class F>

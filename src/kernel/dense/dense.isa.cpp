@@ -56,8 +56,8 @@ struct Outer {
   // Vectors of rows and columns per tile, chosen so that their sums stay in registers.
   static constexpr int kWide = 2, kMost = kVectorRegisters >= 32 ? 10 : 5;
   static constexpr Index kRows = kWide * kL;
-  // From these sizes on, rows of `a` are packed; otherwise their distance in memory slows the loop.
-  static constexpr Index kColumnsToPack = 48, kStepsToPack = 64, kBlock = 256;
+  // The sizes from which a matrix product is faster than tiles.
+  static constexpr Index kColumnsToPack = 48, kStepsToPack = 64;
 
   // sums[column][k] += scale a[k] c[column], over the steps.
   template <int kColumns>
@@ -85,7 +85,7 @@ struct Outer {
         const Index row = i + k * kL + lane;
         if (row >= z.end) return;
         for (int column = 0; column < kColumns; ++column)
-          z.out[row * z.out_row + j + column] = sums[column][k][lane];
+          z.out[row * z.out_row + j + column] += sums[column][k][lane];
       }
   }
 
@@ -100,42 +100,91 @@ struct Outer {
     if (j < columns) visit.template operator()<1>(j);
   }
 
-  // Computes the rows i .. i + kRows - 1 of the result through `partial`, columns x kRows.
-  static void packed(const OuterSum<F>& z, Index i, F* partial) {
-    alignas(64) F rows[kBlock * kRows];
-    clear(partial, z.columns * kRows);
-    for (Index b = 0; b < z.sequences; ++b) {
-      const V scale = splat(z.scales == nullptr ? F(1) : z.scales[b]);
-      const Index all = z.steps_of(b);
-      for (Index t = 0; t < all; t += kBlock) {
-        const Index steps = all - t < kBlock ? all - t : kBlock;
-        const F* a = z.a + b * z.a_sequence + t * z.a_step + i;
-        for (Index k = 0; k < steps; ++k, a += z.a_step)
-          for (int v = 0; v < kWide; ++v) store(rows + k * kRows + v * kL, load(a + v * kL));
-        const F* c = z.c + b * z.c_sequence + t * z.c_step;
-        in_tiles(z.columns, [&]<int kColumns>(Index j) {
-          V sums[kColumns][kWide];
-          F* own = partial + j * kRows;
-          for (int column = 0; column < kColumns; ++column)
-            for (int v = 0; v < kWide; ++v) sums[column][v] = load(own + column * kRows + v * kL);
-          add<kColumns>(sums, rows, kRows, c + j, z.c_step, steps, scale);
-          for (int column = 0; column < kColumns; ++column)
-            for (int v = 0; v < kWide; ++v) store(own + column * kRows + v * kL, sums[column][v]);
-        });
+  // The same as a product of matrices: about kDepth steps, of any sequences, in turn. Both factors
+  // are packed in the order in which their rows lie in memory, because the distance of these rows
+  // slows the loop. A group of rows of the first factor stays in the second-level cache.
+  static constexpr Index kDepth = 512, kRowGroup = 16 * kProductRows, kColumnGroup = 1024;
+  struct Packed {
+    const F *of_a[kDepth], *of_c[kDepth];
+    F scales[kDepth];
+    // Every block has a padding behind it, because rows are stored in whole vectors.
+    alignas(64) F a[kDepth * kRowGroup + kRowGroup / kProductRows * kPadding];
+    alignas(64) F edge[kProductRows * kPanel];
+    alignas(64) F c[kDepth * kColumnGroup];
+  };
+  // Calls visit(first, count) for blocks of at most `each` of `all` rows or columns.
+  template <class Visit>
+  [[gnu::always_inline]] static inline void in_blocks(Index all, Index each, Visit visit) {
+    for (Index first = 0; first < all; first += each)
+      visit(first, all - first < each ? all - first : each);
+  }
+  static F* block_of(Packed& room, Index first, Index depth) {
+    return room.a + first * depth + first / kProductRows * kPadding;
+  }
+
+  static void packed(const OuterSum<F>& z) {
+    const std::unique_ptr<Packed> room(new Packed);
+    Index all = 0;
+    for (Index b = 0; b < z.sequences; ++b) all += z.steps_of(b);
+    const Index most = (all + (all + kDepth - 1) / kDepth - 1) / ((all + kDepth - 1) / kDepth);
+    Index b = 0, t = 0;
+    in_blocks(all, most, [&](Index, Index depth) {
+      for (Index k = 0; k < depth; ++k) {
+        room->of_a[k] = z.a + b * z.a_sequence + t * z.a_step;
+        room->of_c[k] = z.c + b * z.c_sequence + t * z.c_step;
+        room->scales[k] = z.scales == nullptr ? F(1) : z.scales[b];
+        if (++t == z.steps_of(b)) ++b, t = 0;
       }
-    }
-    const Index count = z.end - i < kRows ? z.end - i : kRows;
-    for (Index row = 0; row < count; ++row)
-      for (Index j = 0; j < z.columns; ++j)
-        z.out[(i + row) * z.out_row + j] = partial[j * kRows + row];
+      in_blocks(z.columns, kColumnGroup, [&](Index j, Index columns) {
+        pack_columns(*room, depth, j, columns);
+        in_blocks(z.end - z.first, kRowGroup, [&](Index above, Index rows) {
+          pack_rows(*room, depth, z.first + above, rows);
+          add_packed(z, *room, depth, z.first + above, rows, j, columns);
+        });
+      });
+    });
+  }
+  static void pack_columns(Packed& room, Index depth, Index j, Index columns) {
+    for (Index k = 0; k < depth; ++k)
+      in_blocks(padded_size(columns), kPanel, [&](Index column, Index width) {
+        F* to = room.c + column * depth + k * width;
+        const F* from = room.of_c[k] + j + column;
+        if (column + kPanel <= columns) {
+          for (Index v = 0; v < kPanel; v += kL) store(to + v, load(from + v));
+        } else {
+          copy(to, from, columns - column);
+          clear_padding(to, columns - column, width);
+        }
+      });
+  }
+  static void pack_rows(Packed& room, Index depth, Index i, Index rows) {
+    for (Index k = 0; k < depth; ++k)
+      in_blocks(rows, kProductRows, [&](Index first, Index own) {
+        F* to = block_of(room, first, depth) + k * own;
+        for (Index r = 0; r < own; r += kL)
+          store(to + r, load(room.of_a[k] + i + first + r) * room.scales[k]);
+      });
+  }
+  static void add_packed(const OuterSum<F>& z, Packed& room, Index depth, Index i, Index rows,
+                         Index j, Index columns) {
+    in_blocks(padded_size(columns), kPanel, [&](Index column, Index width) {
+      const F* panel = room.c + column * depth;
+      const Index filled = columns - column < width ? columns - column : width;
+      in_blocks(rows, kProductRows, [&](Index first, Index own) {
+        const F* from = block_of(room, first, depth);
+        F* out = z.out + (i + first) * z.out_row + j + column;
+        if (filled == width)
+          return panel_rows<F, true, kProductRows>(own, out, z.out_row, from, 0, depth, panel,
+                                                   width);
+        for (Index r = 0; r < own; ++r) copy(room.edge + r * width, out + r * z.out_row, filled);
+        panel_rows<F, true, kProductRows>(own, room.edge, width, from, 0, depth, panel, width);
+        for (Index r = 0; r < own; ++r) copy(out + r * z.out_row, room.edge + r * width, filled);
+      });
+    });
   }
 
   static void run(const OuterSum<F>& z) {
-    if (z.columns >= kColumnsToPack && z.steps >= kStepsToPack) {
-      const std::unique_ptr<F[]> partial(new F[static_cast<std::size_t>(z.columns * kRows)]);
-      for (Index i = z.first; i < z.end; i += kRows) packed(z, i, partial.get());
-      return;
-    }
+    if (z.columns >= kColumnsToPack && z.sequences * z.steps >= kStepsToPack) return packed(z);
     for (Index i = z.first; i < z.end; i += kRows)
       in_tiles(z.columns, [&]<int kColumns>(Index j) { tile<kColumns>(z, i, j); });
   }

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/stopping.h"
 #include "model/dropout.h"
+#include "recurrence/log_likelihood.h"
 
 namespace pushdown {
 namespace {
@@ -130,11 +131,21 @@ Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_w
   if (engine_ == nullptr || !engine_->differentiates()) return {};
   // With more outcomes, one product for all hidden vectors is faster (kernel/dense/vocabulary.h).
   constexpr std::int64_t kMostOutcomes = 256;
-  if (output_weight.size(0) > kMostOutcomes) return {};
-  auto [plan, supplied] = planned(targets.size(0), targets.size(1) - 1, noise, {});
+  const bool many = output_weight.size(0) > kMostOutcomes;
+  if (many && (!scale || !output_weight.is_cpu())) return {};
+  const auto batch = targets.size(0), steps = targets.size(1) - 1;
+  auto [plan, supplied] = planned(batch, steps, noise, {});
   if (plan == nullptr) return {};
-  return engine_->log_likelihoods(plan, targets, output_weight, output_bias, std::move(supplied),
-                                  buffers_, scale);
+  if (!many)
+    return engine_->log_likelihoods(plan, targets, output_weight, output_bias, std::move(supplied),
+                                    buffers_, scale);
+  const DirectPassPtr pass =
+      engine_->direct_pass(plan, targets.narrow(1, 0, steps), std::move(supplied), 0, buffers_);
+  const Tensor hiddens = at::constant_pad_nd(pass->output(), {0, 0, 1, 0});  // the first: h_0 = 0
+  auto [values, slopes] =
+      differentiate_log_likelihoods(hiddens, output_weight, output_bias, targets, buffers_, *scale);
+  pass->backward(slopes.narrow(1, 1, steps).contiguous());
+  return values.sum(1);
 }
 
 StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
@@ -143,12 +154,12 @@ StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
 
 StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, Random* noise,
                                        const Refinement& refinement) const {
-  // A run copies the embeddings of all symbols.
+  // A run on a device copies the embeddings of all symbols.
   constexpr std::int64_t kMostEmbedded = 1 << 16;
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const Tensor& embedding = recurrence_.embedding;
   if (steps < 1 || !memory.records(steps) || !controller_->recordable()) return {};
-  if (embedding.defined() && embedding.numel() > kMostEmbedded) return {};
+  if (embedding.defined() && !embedding.is_cpu() && embedding.numel() > kMostEmbedded) return {};
   const bool random = noise != nullptr && recurrence_.random();
   PlannedRun run;
   run.plan = plans_->find(

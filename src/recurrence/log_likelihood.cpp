@@ -12,19 +12,19 @@ namespace {
 constexpr std::int64_t kPartOfSums = 8 * kPanel;  // rows of the weight's gradient per thread
 
 template <class F>
-struct LogLikelihoods final : AutogradNode {
+struct VocabularyPass {
   std::int64_t rows = 0, hidden = 0, outcomes = 0;
   Tensor x, targets;  // N x H, N
   Tensor slopes;      // N x H: derivative of log p by x
   Buffer memory;      // e | Z, see kernel/dense/vocabulary.h
-  bool freed = false;
 
-  std::string name() const override { return "LogLikelihoods"; }
-  void release_variables() override {
-    memory = Buffer();
-    x = slopes = Tensor();
-    freed = true;
-  }
+  VocabularyPass() = default;
+  VocabularyPass(const Tensor& x, const Tensor& targets, std::int64_t outcomes)
+      : rows(x.size(0)),
+        hidden(x.size(1)),
+        outcomes(outcomes),
+        x(x.detach().contiguous()),
+        targets(targets.contiguous()) {}
   F* exponentials() const { return memory.as<F>(); }
   F* totals() const { return exponentials() + vocabulary_panels(outcomes, rows); }
 
@@ -93,19 +93,8 @@ struct LogLikelihoods final : AutogradNode {
     return result;
   }
 
-  variable_list apply(variable_list&& given) override {
-    check(!freed, "backward",
-          "an earlier backward pass freed the graph; keep it with retain_graph");
-    at::AutoGradMode no_gradient(false);
-    const Tensor scales = at::where(targets >= 0, given[0], at::zeros_like(given[0])).contiguous();
-    variable_list result(3);
-    if (task_should_compute_output(0)) result[0] = slopes * scales.unsqueeze(1);
-    if (task_should_compute_output(1) || task_should_compute_output(2))
-      std::tie(result[1], result[2]) = weight_gradients(scales);
-    return result;
-  }
-
-  std::pair<Tensor, Tensor> weight_gradients(const Tensor& scales) const {
+  // Adds the gradients of W and b, where scales : N are those of the log-likelihoods.
+  void add_weight_gradients(const Tensor& scales, F* of_weight, F* of_bias) const {
     const F *scale = scales.data_ptr<F>(), *h = x.data_ptr<F>();
     // -g_r / Z_r (h_r, 1)
     const auto columns = hidden + 1;
@@ -118,9 +107,6 @@ struct LogLikelihoods final : AutogradNode {
       to[hidden] = factor;
     }
     pack_panels(factors.data_ptr<F>(), columns, rows, columns, panels.data_ptr<F>());
-    const Tensor weight = at::empty({outcomes, hidden}, x.options()),
-                 bias = at::empty({outcomes}, x.options());
-    F *of_weight = weight.data_ptr<F>(), *of_bias = bias.data_ptr<F>();
     const auto kernel = kernel_for<VocabularyKernel<F>>(current_isa());
     parallel_for((outcomes + kPartOfSums - 1) / kPartOfSums, [&](std::int64_t part) {
       const auto first = part * kPartOfSums;
@@ -134,7 +120,37 @@ struct LogLikelihoods final : AutogradNode {
       for (std::int64_t i = 0; i < hidden; ++i) to[i] += scale[r] * h[r * hidden + i];
       of_bias[target[r]] += scale[r];
     }
-    return {weight, bias};
+  }
+};
+
+// The factors of the rows that have a target; 0 for others.
+Tensor masked(const Tensor& scales, const Tensor& targets) {
+  return at::where(targets >= 0, scales, at::zeros_like(scales)).contiguous();
+}
+
+template <class F>
+struct LogLikelihoods final : AutogradNode {
+  VocabularyPass<F> pass;
+  bool freed = false;
+
+  std::string name() const override { return "LogLikelihoods"; }
+  void release_variables() override {
+    pass = {};
+    freed = true;
+  }
+  variable_list apply(variable_list&& given) override {
+    check(!freed, "backward",
+          "an earlier backward pass freed the graph; keep it with retain_graph");
+    at::AutoGradMode no_gradient(false);
+    const Tensor scales = masked(given[0], pass.targets);
+    variable_list result(3);
+    if (task_should_compute_output(0)) result[0] = pass.slopes * scales.unsqueeze(1);
+    if (task_should_compute_output(1) || task_should_compute_output(2)) {
+      result[1] = at::zeros({pass.outcomes, pass.hidden}, scales.options());
+      result[2] = at::zeros({pass.outcomes}, scales.options());
+      pass.add_weight_gradients(scales, result[1].data_ptr<F>(), result[2].data_ptr<F>());
+    }
+    return result;
   }
 };
 
@@ -147,18 +163,46 @@ Tensor by_kernel(const Tensor& x, const Tensor& weight, const Tensor& bias, cons
   Tensor result;
   {
     at::AutoGradMode no_gradient(false);
-    node->x = x.detach().contiguous();
-    node->targets = targets.contiguous();
-    node->rows = x.size(0);
-    node->hidden = x.size(1);
-    node->outcomes = weight.size(0);
-    result = node->forward(weight.contiguous(), bias.contiguous(), buffers, gradients);
+    node->pass = VocabularyPass<F>(x, targets, weight.size(0));
+    result = node->pass.forward(weight.contiguous(), bias.contiguous(), buffers, gradients);
   }
   if (gradients) connect(node, result, inputs);
   return result;
 }
 
+template <class F>
+std::pair<Tensor, Tensor> differentiated_rows(const Tensor& x, const Tensor& weight,
+                                              const Tensor& bias, const Tensor& targets,
+                                              const BufferPoolPtr& buffers, double scale) {
+  VocabularyPass<F> pass(x, targets, weight.size(0));
+  const Tensor values = pass.forward(weight.contiguous(), bias.contiguous(), buffers, true);
+  const Tensor scales = masked(at::full({pass.rows}, scale, x.options()), pass.targets);
+  const bool trained = weight.requires_grad() && bias.requires_grad();
+  const Tensor apart =
+      trained ? Tensor() : at::zeros({pass.outcomes, pass.hidden + 1}, x.options());
+  const auto place = [&](const Tensor& parameter, std::int64_t offset) {
+    return parameter.requires_grad() ? gradient_of(parameter).data_ptr<F>()
+                                     : apart.data_ptr<F>() + offset;
+  };
+  if (weight.requires_grad() || bias.requires_grad())
+    pass.add_weight_gradients(scales, place(weight, 0), place(bias, pass.outcomes * pass.hidden));
+  return {values, pass.slopes.mul_(scales.unsqueeze(1))};
+}
+
 }  // namespace
+
+std::pair<Tensor, Tensor> differentiate_log_likelihoods(const Tensor& x, const Tensor& weight,
+                                                        const Tensor& bias, const Tensor& targets,
+                                                        const BufferPoolPtr& buffers,
+                                                        double scale) {
+  const at::AutoGradMode no_gradient(false);
+  const Tensor rows = x.reshape({-1, x.size(-1)}), ids = targets.reshape({-1});
+  const auto [values, slopes] =
+      x.scalar_type() == at::kFloat
+          ? differentiated_rows<float>(rows, weight, bias, ids, buffers, scale)
+          : differentiated_rows<double>(rows, weight, bias, ids, buffers, scale);
+  return {values.view(targets.sizes()), slopes.view(x.sizes())};
+}
 
 Tensor log_likelihoods_composed(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                 const Tensor& targets) {

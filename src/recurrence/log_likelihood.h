@@ -16,7 +16,14 @@ namespace pushdown {
 Tensor log_likelihoods(const Tensor& x, const Tensor& weight, const Tensor& bias,
                        const Tensor& targets, const BufferPoolPtr& buffers);
 
-// The same by LibTorch's operations, and by the kernel, whatever the size.
+// Returns the same log-probabilities and, like x, `scale` times the gradient of their sum by x, and
+// adds `scale` times those by W and b to the gradients of these parameters, as far as they are
+// trained. Without a graph, by the kernel.
+std::pair<Tensor, Tensor> differentiate_log_likelihoods(const Tensor& x, const Tensor& weight,
+                                                        const Tensor& bias, const Tensor& targets,
+                                                        const BufferPoolPtr& buffers, double scale);
+
+// log_likelihoods() by LibTorch's operations, and by the kernel, whatever the size.
 Tensor log_likelihoods_composed(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                 const Tensor& targets);
 Tensor log_likelihoods_by_kernel(const Tensor& x, const Tensor& weight, const Tensor& bias,

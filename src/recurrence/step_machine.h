@@ -3,11 +3,8 @@
 #include <numeric>
 
 #include "base/buffer_pool.h"
-#include "base/parallel.h"
 #include "base/stopping.h"
-#include "kernel/dense/dense.h"
-#include "kernel/dense/panels.h"
-#include "kernel/pieces.h"
+#include "recurrence/step_lookups.h"
 #include "recurrence/step_needs.h"
 #include "tensor/torch.h"
 
@@ -43,10 +40,15 @@ class StepMachine {
         lengths_(std::move(lengths)),
         buffers_(buffers),
         needs_(step_needs(traced_, gradients)) {
+    find_lookups(inputs);
+    segments_ = traced_.segments;
+    if (window_ > 0 || segments_.empty())
+      segments_ = {{0, static_cast<int>(traced_.nodes.size()), true}};
     lay_out(nullptr);
     memory_ = Buffer(buffers, bytes_);
     lay_out(memory_.as<F>());
     program_.symbols = inputs.symbols;
+    program_.rows = distinct_.rows();
     if (!lengths_.empty()) program_.lengths = lengths_.data();
     fill(inputs);
   }
@@ -150,24 +152,36 @@ class StepMachine {
     return result;
   }
 
-  // Computes the gradients of the matrices, rows x columns each; null where none is wanted.
-  // `scales`: factors for the gradients of each sequence; null: 1.
-  void matrix_gradients(const std::vector<F*>& results, const F* scales = nullptr) const {
+  // Adds the gradients of the matrices to the numbers at these places. `scales`: factors for the
+  // gradients of each sequence; null: 1.
+  void matrix_gradients(const std::vector<MatrixPlace<F>>& places,
+                        const F* scales = nullptr) const {
     std::vector<OuterSum<F>> sums;
-    constexpr std::int64_t kBlock = 32;
+    struct Apart {  // for a matrix of another layout
+      MatrixPlace<F> to;
+      std::int64_t columns;
+      std::vector<F> numbers;
+    };
+    std::vector<Apart> apart;
     for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
       const StepNode& of = traced_.nodes[n];
       if (of.op != StepOp::affine) continue;
       for (int k = 0; k < of.terms; ++k) {
-        const StepTerm& term = traced_.terms[static_cast<std::size_t>(of.first_term + k)];
-        F* result = results[static_cast<std::size_t>(term.matrix)];
-        if (result == nullptr) continue;
-        const auto& matrix = matrices_[static_cast<std::size_t>(term.matrix)];
+        const auto place = static_cast<std::size_t>(of.first_term + k);
+        const StepTerm& term = traced_.terms[place];
+        const MatrixPlace<F> to = places[static_cast<std::size_t>(term.matrix)];
         const auto& slope = places_[n];
         if (term.lookup) {
-          of_columns(slope, matrix, scales, result);
+          const MatrixPlace<F> table =
+              term.table < 0 ? MatrixPlace<F>() : places[static_cast<std::size_t>(term.table)];
+          if (to.first == nullptr && table.first == nullptr) continue;
+          const auto& lookup = *lookups_[place];
+          lookup.add_gradients(distinct_, sums_by_symbol(slope, lookup.row_size(), scales).data(),
+                               to, table, dense_);
           continue;
         }
+        if (to.first == nullptr) continue;
+        const auto& matrix = matrices_[static_cast<std::size_t>(term.matrix)];
         const auto& x = places_[static_cast<std::size_t>(term.operand)];
         OuterSum<F> sum{1,
                         steps_ * batch_,
@@ -179,10 +193,16 @@ class StepMachine {
                         x.row,
                         matrix.columns,
                         scales,
-                        result,
-                        matrix.columns,
+                        to.first,
+                        to.row,
                         0,
                         0};
+        if (to.column != 1) {
+          apart.push_back({to, matrix.columns,
+                           std::vector<F>(static_cast<std::size_t>(matrix.rows * matrix.columns))});
+          sum.out = apart.back().numbers.data();
+          sum.out_row = matrix.columns;
+        }
         if (by_sequences()) {
           sum.lengths = program_.lengths;
           sum.sequences = batch_;
@@ -192,8 +212,9 @@ class StepMachine {
           sum.c_sequence = x.row;
           sum.c_step = x.step;
         }
+        const auto rows = rows_at_once(matrix.rows, matrix.columns);
         for (sum.first = 0; sum.first < matrix.rows; sum.first = sum.end) {
-          sum.end = std::min(matrix.rows, sum.first + kBlock);
+          sum.end = std::min(matrix.rows, sum.first + rows);
           sums.push_back(sum);
         }
       }
@@ -207,6 +228,10 @@ class StepMachine {
       parallel_for(static_cast<std::int64_t>(sums.size()), one);
     else
       for (std::size_t i = 0; i < sums.size(); ++i) one(static_cast<std::int64_t>(i));
+    for (const auto& [to, columns, numbers] : apart)
+      for (std::int64_t k = 0; k < std::ssize(numbers); ++k)
+        to.first[k / columns * to.row + k % columns * to.column] +=
+            numbers[static_cast<std::size_t>(k)];
   }
   // Computes the gradient of a constant : n.
   void constant_gradient(int n, F* result, const F* scales = nullptr) const {
@@ -235,11 +260,11 @@ class StepMachine {
   // `previous` nodes, each in the order of their nodes.
   std::vector<Tensor> gradients(const at::TensorOptions& options) const {
     std::vector<Tensor> all(traced_.matrices.size());
-    std::vector<F*> numbers(all.size());
+    std::vector<MatrixPlace<F>> numbers(all.size());
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (!traced_.matrices[k].requires_grad()) continue;
-      all[k] = at::empty(traced_.matrices[k].sizes(), options);
-      numbers[k] = all[k].template data_ptr<F>();
+      all[k] = at::zeros(traced_.matrices[k].sizes(), options);
+      numbers[k] = {all[k].template data_ptr<F>(), all[k].size(1), 1};
     }
     matrix_gradients(numbers);
     for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
@@ -318,15 +343,15 @@ class StepMachine {
     matrices_.clear();
     for (const Tensor& matrix : traced_.matrices)
       matrices_.push_back({nullptr, nullptr, nullptr, matrix.size(0), matrix.size(1)});
-    for (const StepTerm& term : traced_.terms) {
-      auto& matrix = matrices_[static_cast<std::size_t>(term.matrix)];
-      const auto transposed = cut.take(matrix.columns * padded_size(matrix.rows));
-      if (term.lookup) {
-        matrix.by_column = transposed;
-      } else {
-        matrix.transposed = transposed;
-        matrix.straight = cut.take(matrix.rows * padded_size(matrix.columns));
+    for (std::size_t k = 0; k < traced_.terms.size(); ++k) {
+      auto& matrix = matrices_[static_cast<std::size_t>(traced_.terms[k].matrix)];
+      if (lookups_[k].has_value()) {
+        lookups_[k]->lay_out(cut, distinct_.count());
+        matrix.by_column = lookups_[k]->columns();
+        continue;
       }
+      matrix.transposed = cut.take(matrix.columns * padded_size(matrix.rows));
+      if (gradients_) matrix.straight = cut.take(matrix.rows * padded_size(matrix.columns));
     }
     program_.nodes = traced_.nodes.data();
     program_.count = static_cast<std::int64_t>(traced_.nodes.size());
@@ -339,6 +364,8 @@ class StepMachine {
     program_.arrays = arrays_.data();
     program_.array_count = static_cast<std::int64_t>(arrays_.size());
     program_.places = places_.data();
+    program_.segments = segments_.data();
+    program_.segment_count = std::ssize(segments_);
     program_.steps = steps_;
     program_.batch = batch_;
     program_.window = window_;
@@ -429,8 +456,12 @@ class StepMachine {
       room.tape = pieces.take(sequences * program_.tape_size);
       room.memory_scratch = pieces.take(sequences * program_.memory_scratch_size);
     }
-    room.scratch = pieces.take(step_scratch_size(sequences, program_.widest));
+    room.scratch = pieces.take(step_scratch_size(scratch_rows(sequences), program_.widest));
     return room;
+  }
+  std::int64_t scratch_rows(std::int64_t sequences) const {
+    const bool loop = segments_.size() == 1 && segments_.front().loop;
+    return loop ? sequences : std::max(sequences, steps_);
   }
 
   void look_into(int n) {
@@ -445,9 +476,13 @@ class StepMachine {
   }
 
   void fill(const StepInputs& inputs) {
-    for (const StepTerm& term : traced_.terms)
-      pack(traced_.matrices[static_cast<std::size_t>(term.matrix)], term.lookup,
-           matrices_[static_cast<std::size_t>(term.matrix)]);
+    for (std::size_t k = 0; k < traced_.terms.size(); ++k) {
+      const auto matrix = static_cast<std::size_t>(traced_.terms[k].matrix);
+      if (lookups_[k].has_value())
+        lookups_[k]->fill(distinct_, dense_);
+      else
+        pack(traced_.matrices[matrix], matrices_[matrix]);
+    }
     for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
       const Tensor &given = traced_.given[n], &initial = traced_.initial[n];
       const auto& place = places_[n];
@@ -481,36 +516,29 @@ class StepMachine {
       }
   }
 
-  static void pack(const Tensor& matrix, bool lookup, const StepMatrix<F>& packed) {
+  static void pack(const Tensor& matrix, const StepMatrix<F>& packed) {
     // The rows of a part of a matrix are not contiguous.
     const Tensor own = matrix.stride(1) == 1 ? Tensor() : matrix.detach().contiguous();
     const Tensor& numbers = own.defined() ? own : matrix;
     const F* from = numbers.data_ptr<F>();
     const auto row = numbers.stride(0);
-    if (!lookup) {
+    pack_transposed_panels(from, row, packed.rows, packed.columns,
+                           const_cast<F*>(packed.transposed));
+    if (packed.straight != nullptr)
       pack_panels(from, row, packed.rows, packed.columns, const_cast<F*>(packed.straight));
-      pack_transposed_panels(from, row, packed.rows, packed.columns,
-                             const_cast<F*>(packed.transposed));
-      return;
-    }
-    const auto padded = padded_size(packed.rows);
-    for (std::int64_t j = 0; j < packed.columns; ++j) {
-      F* to = const_cast<F*>(packed.by_column) + j * padded;
-      for (std::int64_t i = 0; i < packed.rows; ++i) to[i] = from[i * row + j];
-      std::fill(to + packed.rows, to + padded, F(0));
-    }
   }
 
   template <class Body>
   void in_parts(Body body) {
     const std::int64_t parts = std::min<std::int64_t>(thread_count(), batch_);
-    // Scratch has one row for each sequence, and one more for the last part.
-    const auto row = program_.widest + 2 * kPadding;
     const auto part = [&](std::int64_t k) {
       const auto first = border(k, parts), end = border(k + 1, parts);
       if (first == end) return;
+      const auto scratch = step_scratch_size(scratch_rows(end - first), program_.widest);
+      const Buffer own(buffers_, k == 0 ? 0 : static_cast<std::size_t>(scratch) * sizeof(F));
       body(first, end,
-           StepRoom<F>{room_.scratch + first * row, room_.tape + first * program_.tape_size,
+           StepRoom<F>{k == 0 ? room_.scratch : own.template as<F>(),
+                       room_.tape + first * program_.tape_size,
                        room_.memory_scratch + first * program_.memory_scratch_size});
     };
     if (parts == 1)
@@ -547,19 +575,39 @@ class StepMachine {
     all.push_back(at::empty(sizes, options));
     return all.back().template data_ptr<F>();
   }
-  // Computes the gradient of a matrix whose columns were selected by symbols.
-  void of_columns(const StepPlace<F>& slope, const StepMatrix<F>& matrix, const F* scales,
-                  F* result) const {
-    const auto row = padded_size(matrix.rows);
-    std::vector<F> sums(static_cast<std::size_t>(matrix.columns * row));
-    for (std::int64_t t = 0; t < steps_; ++t)
-      for (std::int64_t b = 0; b < batch_ && t < length(b); ++b)
-        dense_.add_scaled(sums.data() + program_.symbols[b * steps_ + t] * row,
-                          slope.gradient_at(t, b), scales == nullptr ? F(1) : scales[b],
-                          matrix.rows);
-    for (std::int64_t i = 0; i < matrix.rows; ++i)
-      for (std::int64_t j = 0; j < matrix.columns; ++j)
-        result[i * matrix.columns + j] = sums[static_cast<std::size_t>(j * row + i)];
+  void find_lookups(const StepInputs& inputs) {
+    std::int64_t outcomes = 0;
+    for (const StepTerm& term : traced_.terms) {
+      lookups_.emplace_back();
+      if (!term.lookup) continue;
+      lookups_.back().emplace(term, traced_);
+      outcomes = node(term.operand).size;
+    }
+    if (outcomes > 0)
+      distinct_ = DistinctSymbols(inputs.symbols, batch_, steps_, outcomes,
+                                  [&](std::int64_t b) { return length(b); });
+  }
+  // Computes the sums of the gradients of all vectors of each distinct symbol.
+  std::vector<F> sums_by_symbol(const StepPlace<F>& slope, std::int64_t row,
+                                const F* scales) const {
+    constexpr std::int64_t kPart = 512;
+    std::vector<F> sums(static_cast<std::size_t>(distinct_.count() * row + 2 * kPadding));
+    parallel_for((row + kPart - 1) / kPart, [&](std::int64_t part) {
+      const auto first = part * kPart, some = std::min(kPart, row - first);
+      for (std::int64_t t = 0; t < steps_; ++t)
+        for (std::int64_t b = 0; b < batch_ && t < length(b); ++b)
+          dense_.add_scaled(sums.data() + distinct_.rows()[b * steps_ + t] * row + first,
+                            slope.gradient_at(t, b) + first, scales == nullptr ? F(1) : scales[b],
+                            some);
+    });
+    return sums;
+  }
+  // The number of rows of a matrix whose gradients one thread sums at a time.
+  static std::int64_t rows_at_once(std::int64_t rows, std::int64_t columns) {
+    constexpr std::int64_t kLeast = 32, kLarge = 1 << 16;
+    if (rows * columns < kLarge) return kLeast;
+    const auto each = (rows + thread_count() - 1) / thread_count();
+    return (each + kLeast - 1) / kLeast * kLeast;
   }
 
   std::shared_ptr<const TracedProgram> kept_;
@@ -569,6 +617,9 @@ class StepMachine {
   std::vector<std::int64_t> lengths_;  // see StepProgram
   BufferPoolPtr buffers_;
   StepNeeds needs_;
+  std::vector<StepSegment> segments_;
+  DistinctSymbols distinct_;
+  std::vector<std::optional<LookupTable<F>>> lookups_;  // by term
   std::vector<StepPlace<F>> places_;
   std::vector<StepMatrix<F>> matrices_;
   std::vector<ArrayCode<F>> arrays_;

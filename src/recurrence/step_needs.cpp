@@ -27,9 +27,10 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
   }
   for (int n = 0; n < static_cast<int>(program.nodes.size()); ++n) {
     const StepNode& node = program.nodes[at(n)];
-    if (node.carried || node.op == StepOp::sequence) keep(n);
+    if (node.carried || node.apart || node.op == StepOp::sequence) keep(n);
     if (!gradients || !node.gradient) continue;
-    needs.recorded[at(n)] = node.op == StepOp::sequence && program.given[at(n)].requires_grad();
+    needs.recorded[at(n)] =
+        node.apart || (node.op == StepOp::sequence && program.given[at(n)].requires_grad());
     switch (node.op) {
       case StepOp::sigmoid:
       case StepOp::tanh:
@@ -48,7 +49,8 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
       case StepOp::affine:
         for (int k = 0; k < node.terms; ++k) {
           const StepTerm& term = program.terms[at(node.first_term + k)];
-          if (!program.matrices[at(term.matrix)].requires_grad()) continue;
+          const bool of_table = term.table >= 0 && program.matrices[at(term.table)].requires_grad();
+          if (!of_table && !program.matrices[at(term.matrix)].requires_grad()) continue;
           if (!term.lookup) keep(term.operand);
           needs.recorded[at(n)] = 1;
         }

@@ -20,20 +20,13 @@ void add_part(const StepPlan::Part& part, const F* values, F* parameter) {
 template <class F, class Gradient>
 void add_plan_gradients(const StepPlan& plan, const StepMachine<F>& machine, std::int64_t batch,
                         const F* scales, const Gradient& gradient) {
-  const auto& matrices = plan.matrices();
-  std::vector<std::int64_t> starts;
-  std::int64_t total = 0;
-  for (const auto& part : matrices) {
-    starts.push_back(total);
-    if (part.trained) total += part.sizes[0] * part.sizes[1];
-  }
-  std::vector<F> numbers(static_cast<std::size_t>(total));
-  std::vector<F*> results(matrices.size());
-  for (std::size_t k = 0; k < matrices.size(); ++k)
-    if (matrices[k].trained) results[k] = numbers.data() + starts[k];
-  machine.matrix_gradients(results, scales);
-  for (std::size_t k = 0; k < matrices.size(); ++k)
-    if (results[k] != nullptr) add_part(matrices[k], results[k], gradient(matrices[k]));
+  std::vector<MatrixPlace<F>> places;
+  for (const auto& part : plan.matrices())
+    places.push_back(part.trained ? MatrixPlace<F>{gradient(part) + part.offset, part.strides[0],
+                                                   part.strides[1]}
+                                  : MatrixPlace<F>());
+  machine.matrix_gradients(places, scales);
+  std::vector<F> numbers;
   for (std::size_t n = 0; n < plan.given().size(); ++n) {
     if (const auto& part = plan.given()[n]; part.trained) {
       numbers.resize(static_cast<std::size_t>(part.sizes[0]));

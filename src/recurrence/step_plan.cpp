@@ -1,6 +1,7 @@
 #include "recurrence/step_plan.h"
 
 #include "recurrence/step_parts.h"
+#include "recurrence/step_segments.h"
 
 namespace pushdown {
 namespace {
@@ -47,6 +48,8 @@ class StepPass final : public DirectPass {
 
 StepPlanPtr StepPlan::make(TracedProgram program, const ParameterList& parameters) {
   const auto plan = std::make_shared<StepPlan>();
+  if (!program.matrices.empty() && program.matrices.front().is_cpu())
+    program = arranged(std::move(program));
   bool whole = true;
   std::vector<char> used(parameters.size());
   at::ScalarType type = at::ScalarType::Undefined;

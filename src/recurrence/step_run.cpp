@@ -4,6 +4,7 @@
 
 #include "recurrence/step_function.h"
 #include "recurrence/step_machine.h"
+#include "recurrence/step_segments.h"
 
 namespace pushdown {
 namespace {
@@ -37,6 +38,7 @@ template <class F>
 Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
            const at::TensorOptions& options, const BufferPoolPtr& buffers, Tensor* left,
            const std::vector<std::int64_t>& lengths) {
+  program = arranged(std::move(program));
   const variable_list inputs = program_inputs(program);
   return run_function<StepsRun<F>>(
       "RecurrentSteps", inputs,

@@ -372,41 +372,24 @@ TracedProgram StepTrace::finish(const Traced& output) {
     for (int k = 0; k < node.terms; ++k) open.push_back(terms_[at(node.first_term + k)].operand);
     for (int k = 0; k < node.operands; ++k) open.push_back(operands_[at(node.first_operand + k)]);
   }
-  TracedProgram program;
-  std::vector<int> renamed(nodes_.size(), -1);
-  for (std::size_t n = 0; n < nodes_.size(); ++n)
-    if (alive[n]) {
-      renamed[n] = static_cast<int>(program.nodes.size());
-      program.nodes.push_back(nodes_[n]);
-      program.given.push_back(given_[n]);
-      program.initial.push_back(initial_[n]);
-    }
-  const auto rename = [&](int n) { return n < 0 ? -1 : renamed[at(n)]; };
-  for (StepNode& node : program.nodes) {
-    for (int* operand : {&node.a, &node.b, &node.c}) *operand = rename(*operand);
-    const int first_term = std::exchange(node.first_term, static_cast<int>(program.terms.size()));
-    for (int k = 0; k < node.terms; ++k) {
-      const StepTerm& term = terms_[at(first_term + k)];
-      program.terms.push_back(
-          {rename(term.operand), static_cast<int>(program.matrices.size()), term.lookup});
-      program.matrices.push_back(matrices_[at(term.matrix)]);
-    }
-    const int first_operand =
-        std::exchange(node.first_operand, static_cast<int>(program.operands.size()));
-    for (int k = 0; k < node.operands; ++k)
-      program.operands.push_back(rename(operands_[at(first_operand + k)]));
-    if (node.op != StepOp::array) continue;
-    program.arrays.push_back(arrays_[at(node.array)]);
-    node.array = static_cast<int>(program.arrays.size()) - 1;
-  }
-  program.output = rename(last);
-  const auto before = after_ < 0 ? static_cast<std::ptrdiff_t>(alive.size()) : after_;
-  program.after = static_cast<int>(std::count(alive.begin(), alive.begin() + before, 1));
-  for (const int n : supplied_)
-    if (alive[at(n)]) program.supplied.push_back(rename(n));
-  program.memory = rename(memory_);
-  program.left = rename(left_);
-  program.shape = shape_;
+  TracedProgram all;
+  all.nodes = nodes_;
+  all.terms = terms_;
+  all.operands = operands_;
+  all.matrices = matrices_;
+  all.given = given_;
+  all.supplied = supplied_;
+  all.initial = initial_;
+  all.arrays = arrays_;
+  all.output = last;
+  all.after = after_ < 0 ? static_cast<int>(nodes_.size()) : after_;
+  all.memory = memory_;
+  all.left = left_;
+  all.shape = shape_;
+  std::vector<int> order;
+  for (int n = 0; n < static_cast<int>(nodes_.size()); ++n)
+    if (alive[at(n)]) order.push_back(n);
+  TracedProgram program = with_nodes(all, order, static_cast<int>(nodes_.size()));
   if (shape_.kind == MemoryKind::nondeterministic) {
     std::int64_t start = 0;
     for (std::int64_t j = 0; j <= shape_.automaton.nodes(); ++j) {
@@ -414,6 +397,64 @@ TracedProgram StepTrace::finish(const Traced& output) {
       start += shape_.automaton.row(j);
     }
   }
+  set_gradients(program);
+  return program;
+}
+
+TracedProgram with_nodes(const TracedProgram& from, const std::vector<int>& order, int appended) {
+  const auto at = [](int n) { return static_cast<std::size_t>(n); };
+  TracedProgram program;
+  std::vector<int> renamed(from.nodes.size(), -1);
+  for (const int n : order) {
+    renamed[at(n)] = static_cast<int>(program.nodes.size());
+    program.nodes.push_back(from.nodes[at(n)]);
+    program.given.push_back(from.given[at(n)]);
+    program.initial.push_back(from.initial[at(n)]);
+  }
+  const auto rename = [&](int n) { return n < 0 ? -1 : renamed[at(n)]; };
+  const auto matrix = [&](int k) {
+    if (k < 0) return -1;
+    program.matrices.push_back(from.matrices[at(k)]);
+    return static_cast<int>(program.matrices.size()) - 1;
+  };
+  for (StepNode& node : program.nodes) {
+    for (int* operand : {&node.a, &node.b, &node.c}) *operand = rename(*operand);
+    const int first_term = std::exchange(node.first_term, static_cast<int>(program.terms.size()));
+    for (int k = 0; k < node.terms; ++k) {
+      StepTerm term = from.terms[at(first_term + k)];
+      term.operand = rename(term.operand);
+      term.matrix = matrix(term.matrix);
+      term.table = matrix(term.table);
+      program.terms.push_back(term);
+    }
+    const int first_operand =
+        std::exchange(node.first_operand, static_cast<int>(program.operands.size()));
+    for (int k = 0; k < node.operands; ++k)
+      program.operands.push_back(rename(from.operands[at(first_operand + k)]));
+    if (node.op != StepOp::array) continue;
+    program.arrays.push_back(from.arrays[at(node.array)]);
+    node.array = static_cast<int>(program.arrays.size()) - 1;
+  }
+  program.output = rename(from.output);
+  // Parts of others have no place of their own in the order.
+  program.after = static_cast<int>(std::find_if(order.begin(), order.end(),
+                                                [&](int n) {
+                                                  return n >= from.after && n < appended &&
+                                                         from.nodes[at(n)].op != StepOp::slice;
+                                                }) -
+                                   order.begin());
+  for (const int n : from.supplied)
+    if (rename(n) >= 0) program.supplied.push_back(rename(n));
+  program.memory = rename(from.memory);
+  program.left = rename(from.left);
+  program.shape = from.shape;
+  program.row_start = from.row_start;
+  return program;
+}
+
+void set_gradients(TracedProgram& program) {
+  const auto at = [](int n) { return static_cast<std::size_t>(n); };
+  for (StepNode& node : program.nodes) node.gradient = node.set = node.sets_a = node.sets_b = false;
   // The node that gives a state its values also stores the gradient of the first one.
   std::vector<char> kept(program.nodes.size());
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
@@ -431,7 +472,8 @@ TracedProgram StepTrace::finish(const Traced& output) {
       gradient |= program.given[n].defined() && program.given[n].requires_grad();
       for (int k = 0; k < node.terms; ++k) {
         const StepTerm& term = program.terms[at(node.first_term + k)];
-        gradient |= flows(term.operand) || program.matrices[at(term.matrix)].requires_grad();
+        gradient |= flows(term.operand) || program.matrices[at(term.matrix)].requires_grad() ||
+                    (term.table >= 0 && program.matrices[at(term.table)].requires_grad());
       }
       for (int k = 0; k < node.operands; ++k)
         gradient |= flows(program.operands[at(node.first_operand + k)]);
@@ -441,7 +483,6 @@ TracedProgram StepTrace::finish(const Traced& output) {
     }
   }
   find_setters(program);
-  return program;
 }
 
 }  // namespace pushdown

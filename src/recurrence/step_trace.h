@@ -87,7 +87,14 @@ struct TracedProgram {
   int left = -1;                        // node of its final content
   MemoryShape shape{};                  // of the stack
   std::vector<std::int64_t> row_start;  // shape points into this while it is run
+  std::vector<StepSegment> segments;    // none: one loop
 };
+
+// Returns the program with these nodes, in this order. All that they read must be among them,
+// except symbols of lookups. Nodes from `appended` on were added after recording.
+TracedProgram with_nodes(const TracedProgram& program, const std::vector<int>& order, int appended);
+// Sets what follows from the nodes: through which of them gradients flow, and which ones set them.
+void set_gradients(TracedProgram& program);
 
 class StepTrace {
  public:

@@ -44,7 +44,7 @@ struct VocabularyRows {
   F* mean_weight = nullptr;                    // 1/Z sum_v e_v W[v] : N x Hp; null: not wanted
 };
 
-// sum_r e_rv (c_r, 1) for v = first .. end-1, where first is a multiple of kPanel.
+// Adds sum_r e_rv (c_r, 1) for v = first .. end-1, where first is a multiple of kPanel.
 template <class F>
 struct VocabularySums {
   std::int64_t all = 0, first = 0, end = 0, columns = 0;

@@ -152,8 +152,8 @@ struct Vocabulary {
         });
       }
       for (Index k = 0; k < count; ++k) {
-        copy(z.out + (row + k) * given, partial.get() + k * padded, given);
-        z.last[row + k] = partial[static_cast<std::size_t>(k * padded + given)];
+        add(z.out + (row + k) * given, partial.get() + k * padded, given);
+        z.last[row + k] += partial[static_cast<std::size_t>(k * padded + given)];
       }
     }
   }

@@ -48,6 +48,7 @@ struct StepTerm {
   int operand;          // x
   int matrix;           // W, index in the program
   bool lookup = false;  // x is one-hot: W x is a column of W
+  int table = -1;       // of a lookup: a column of W E, where E is this matrix
 
   bool operator==(const StepTerm&) const = default;
 };
@@ -65,6 +66,8 @@ struct StepNode {
   bool carried = false;                 // whether a `previous` node reads it
   bool sliced = false;                  // a part of another node's rows
   bool logistic = false;                // of a constant: 1 / (1 + exp(-x)) of the given value
+  bool apart = false;                   // its values and gradients are stored for all steps,
+                                        // because it is in no loop or is read outside of it
   // In the backward pass of a step: whether the node sets the gradient of a (of b), because no node
   // before it adds to it; and whether such nodes set all numbers of this node's gradient, which
   // then need not be cleared (recurrence/step_setters.h).
@@ -73,12 +76,23 @@ struct StepNode {
   bool operator==(const StepNode&) const = default;
 };
 
+// Consecutive nodes first .. end-1. The nodes of a loop depend on each other's values one step
+// before, and are computed step by step. All others are computed for all steps of one sequence at
+// once, and then of the next one.
+struct StepSegment {
+  int first = 0, end = 0;
+  bool loop = true;
+
+  bool operator==(const StepSegment&) const = default;
+};
+
 // W of a term, rows x columns, in the layout that kernels read: panels (kernel/dense/panels.h).
 template <class F>
 struct StepMatrix {
   const F* transposed;  // of W^T: columns x padded rows
   const F* straight;    // of W: rows x padded columns
-  const F* by_column;   // for lookups: W^T without panels, columns x padded rows
+  const F* by_column;   // of a lookup: the columns (of W E) for the distinct symbols of a run, in
+                        // rows of padded size
   std::int64_t rows, columns;
 };
 
@@ -118,6 +132,10 @@ struct StepProgram {
   std::int64_t steps, batch;
   std::int64_t widest;          // the largest padded size of a node
   const std::int64_t* symbols;  // B x T, if there is a node `symbols`
+  const std::int64_t* rows;     // B x T: the row of each symbol in the tables of lookups
+  // In the order of the nodes, all of which they contain. With a window, one loop.
+  const StepSegment* segments;
+  std::int64_t segment_count;
   // B, 1 to T each, in descending order: the steps of each sequence, which ends there. Null: all T.
   const std::int64_t* lengths;
   // Gradients end after every `window` steps; 0: nowhere. Nodes from `after` on follow a step,
@@ -141,7 +159,8 @@ struct StepRoom {
   F* memory_scratch;  // memory_scratch_size each
 };
 
-// Returns how many numbers of scratch a call for `rows` sequences needs.
+// Returns how many numbers of scratch a call needs, for `rows` sequences or, if there is a segment
+// that is no loop and they are more, steps.
 inline std::int64_t step_scratch_size(std::int64_t rows, std::int64_t widest) {
   return (rows + 1) * (widest + 2 * kPadding);
 }

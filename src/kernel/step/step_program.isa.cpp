@@ -42,13 +42,15 @@ class StepRun {
       for (Index b = 0; b < count_; ++b)
         memory_.begin(object(b), node.b < 0 ? nullptr : value(node.b, 0)[b], reading[b]);
     }
-    for (Index t = 0; t < p_.steps; ++t) {
-      while (rows_ > 0 && length(rows_ - 1) <= t) --rows_;
-      if (rows_ == 0) break;
-      for (int n = 0; n < p_.count; ++n) {
-        if (stopped()) return;
-        compute(n, t);
-      }
+    for (Index k = 0; k < p_.segment_count; ++k) {
+      const StepSegment& segment = p_.segments[k];
+      if (segment.loop)
+        loop_forward(segment);
+      else
+        in_sequences([&] {
+          for (int n = segment.first; n < segment.end && !stopped(); ++n) compute(n, 0);
+        });
+      if (stopped()) return;
     }
     for (Index b = 0; left_node_ >= 0 && b < count_; ++b)
       memory_.leave(object(b), value(left_node_, 0)[b]);
@@ -64,42 +66,25 @@ class StepRun {
     for (int n = 0; n < p_.count; ++n)
       if (p_.nodes[n].op == StepOp::constant || p_.nodes[n].op == StepOp::room)
         clear_gradient(n, 0);
-    rows_ = 0;
-    for (Index t = p_.steps; t-- > 0;) {
-      if (stopped()) return;
-      // Nothing follows the last step of a sequence.
-      const Index longer = rows_;
-      while (rows_ < count_ && length(rows_) > t) ++rows_;
-      if (rows_ == 0) continue;
-      for (int n = 0; rows_ > longer && n < p_.count; ++n)
-        if (p_.nodes[n].carried) clear_gradient(n, t, longer);
-      for (int n = 0; n < p_.count; ++n)
-        if (owns_rows(n) && !p_.nodes[n].set) clear_gradient(n, p_.nodes[n].carried ? t - 1 : t);
-      int n = static_cast<int>(p_.count);
-      const auto propagate_from = [&](Index lowest) {
-        while (n-- > lowest) {
-          if (stopped()) return;
-          if (p_.nodes[n].gradient) propagate(n, t);
-        }
-        n = static_cast<int>(lowest);
-      };
-      if (p_.window > 0 && t + 1 < p_.steps && (t + 1) % p_.window == 0) {
-        propagate_from(p_.after);
-        for (int k = 0; k < n; ++k)
-          if (owns_rows(k)) clear_gradient(k, t);
-        // The previous value of a carried node belongs to the previous step, too.
-        for (int k = n; k < p_.count; ++k)
-          if (owns_rows(k) && p_.nodes[k].carried) clear_gradient(k, t - 1);
-        for (int k = 0; k < p_.count; ++k)
-          if (p_.nodes[k].op == StepOp::room) clear_gradient(k, t);
-        for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) memory_.cut(object(b));
-      }
-      const Rows<F> slope{given.first + t * given_step, given.row};
-      if (p_.nodes[output].gradient)
-        add_to(output, t, [&](Index b, Index i) { return load(slope[b] + i); });
-      propagate_from(0);
+    for (int n = 0; n < p_.count; ++n) {
+      if (!p_.nodes[n].apart || !owns_rows(n) || p_.nodes[n].set) continue;
+      if (p_.nodes[n].carried) clear_gradient(n, -1);
+      in_sequences([&] { clear_gradient(n, 0); });
     }
-    if (memory_node_ < 0 || memory_.end_backward == nullptr || stopped()) return;
+    for (Index k = p_.segment_count; k-- > 0;) {
+      const StepSegment& segment = p_.segments[k];
+      const bool last = segment.first <= output && output < segment.end;
+      if (segment.loop)
+        loop_backward(segment, last ? output : -1, given, given_step);
+      else
+        in_sequences([&] {
+          if (last) add_given(output, 0, {given.first + sequence_ * given.row, given_step});
+          for (int n = segment.end; n-- > segment.first && !stopped();)
+            if (p_.nodes[n].gradient) propagate(n, 0);
+        });
+      if (stopped()) return;
+    }
+    if (memory_node_ < 0 || memory_.end_backward == nullptr) return;
     const int start = p_.nodes[memory_node_].b;
     if (start < 0 || !p_.nodes[start].gradient) return;
     const auto reading = gradient(memory_node_, -1);
@@ -120,12 +105,92 @@ class StepRun {
     shape.automaton.steps -= missing;
     return shape;
   }
-  Index symbol(Index b, Index t) const { return p_.symbols[(first_ + b) * p_.steps + t]; }
-  void* object(Index b) const { return objects_ + b * object_size_; }
-  Rows<F> value(int n, Index t) const { return {p_.places[n].at(t, first_), p_.places[n].row}; }
-  Rows<F> gradient(int n, Index t) const {
-    return {p_.places[n].gradient_at(t, first_), p_.places[n].gradient_row};
+  // Rows are the sequences at step t or, within in_sequences(), the steps of one sequence.
+  Rows<F> value(int n, Index t) const {
+    const StepPlace<F>& place = p_.places[n];
+    if (sequence_ < 0) return {place.at(t, first_), place.row};
+    return {place.at(0, first_ + sequence_), place.step};
   }
+  Rows<F> gradient(int n, Index t) const {
+    const StepPlace<F>& place = p_.places[n];
+    if (sequence_ < 0) return {place.gradient_at(t, first_), place.gradient_row};
+    return {place.gradient_at(0, first_ + sequence_), place.slots == 1 ? 0 : place.gradient_step};
+  }
+  // The place of a row's symbol in an array B x T.
+  Index place_of(Index row, Index t) const {
+    return sequence_ < 0 ? (first_ + row) * p_.steps + t : (first_ + sequence_) * p_.steps + row;
+  }
+  Index symbol(Index row, Index t) const { return p_.symbols[place_of(row, t)]; }
+  void* object(Index b) const { return objects_ + b * object_size_; }
+
+  // Calls each() for one sequence after another.
+  template <class Each>
+  void in_sequences(Each each) {
+    for (sequence_ = 0; sequence_ < count_; ++sequence_) {
+      rows_ = length(sequence_);
+      each();
+    }
+    sequence_ = -1;
+    rows_ = count_;
+  }
+
+  void loop_forward(const StepSegment& segment) {
+    for (Index t = 0; t < p_.steps; ++t) {
+      while (rows_ > 0 && length(rows_ - 1) <= t) --rows_;
+      if (rows_ == 0) break;
+      for (int n = segment.first; n < segment.end; ++n) {
+        if (stopped()) return;
+        compute(n, t);
+      }
+    }
+    rows_ = count_;
+  }
+
+  void add_given(int output, Index t, Rows<F> slope) {
+    if (p_.nodes[output].gradient)
+      add_to(output, t, [&](Index b, Index i) { return load(slope[b] + i); });
+  }
+
+  // output : -1, or the node whose gradient is given.
+  void loop_backward(const StepSegment& segment, int output, Rows<F> given, Index given_step) {
+    rows_ = 0;
+    for (Index t = p_.steps; t-- > 0;) {
+      if (stopped()) return;
+      // Nothing follows the last step of a sequence.
+      const Index longer = rows_;
+      while (rows_ < count_ && length(rows_) > t) ++rows_;
+      if (rows_ == 0) continue;
+      for (int n = segment.first; n < segment.end; ++n) {
+        const StepNode& node = p_.nodes[n];
+        if (node.apart) continue;
+        if (rows_ > longer && node.carried) clear_gradient(n, t, longer);
+        if (owns_rows(n) && !node.set) clear_gradient(n, node.carried ? t - 1 : t);
+      }
+      int n = segment.end;
+      const auto propagate_from = [&](int lowest) {
+        while (n-- > lowest) {
+          if (stopped()) return;
+          if (p_.nodes[n].gradient) propagate(n, t);
+        }
+        n = lowest;
+      };
+      if (p_.window > 0 && t + 1 < p_.steps && (t + 1) % p_.window == 0) {
+        propagate_from(static_cast<int>(p_.after));
+        for (int k = 0; k < n; ++k)
+          if (owns_rows(k)) clear_gradient(k, t);
+        // The previous value of a carried node belongs to the previous step, too.
+        for (int k = n; k < p_.count; ++k)
+          if (owns_rows(k) && p_.nodes[k].carried) clear_gradient(k, t - 1);
+        for (int k = 0; k < p_.count; ++k)
+          if (p_.nodes[k].op == StepOp::room) clear_gradient(k, t);
+        for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) memory_.cut(object(b));
+      }
+      if (output >= 0) add_given(output, t, {given.first + t * given_step, given.row});
+      propagate_from(segment.first);
+    }
+    rows_ = count_;
+  }
+
   // Returns whether the gradient is a node's own and starts anew at every step.
   bool owns_rows(int n) const {
     const StepOp op = p_.nodes[n].op;
@@ -312,7 +377,7 @@ class StepRun {
       const auto& matrix = p_.matrices[term.matrix];
       if (term.lookup) {
         add_rows(out, rows_, node.size, false, [&](Index b, Index i) {
-          return load(matrix.by_column + symbol(b, t) * padded + i);
+          return load(matrix.by_column + p_.rows[place_of(b, t)] * padded + i);
         });
         continue;
       }
@@ -483,7 +548,8 @@ class StepRun {
 
   const StepProgram<F>& p_;
   Index first_, count_;
-  Index rows_;  // of the sequences that have not ended, which are the first ones
+  Index rows_;           // the sequences that have not ended, which are the first ones; or steps
+  Index sequence_ = -1;  // see in_sequences()
   F* scratch_;
   int memory_node_ = -1, left_node_ = -1;
   StepMemory<F> memory_{};

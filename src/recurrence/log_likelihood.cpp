@@ -31,7 +31,7 @@ struct VocabularyPass {
   Tensor forward(const Tensor& weight, const Tensor& bias, const BufferPoolPtr& buffers,
                  bool gradients) {
     const auto vp = padded_size(outcomes), hp = padded_size(hidden);
-    const auto parts = (rows + kVocabularyRows - 1) / kVocabularyRows;
+    const auto at_once = vocabulary_rows(hidden), parts = (rows + at_once - 1) / at_once;
     // W^T, b and, for gradients, W, with rows padded to whole vectors.
     const auto layer_size = hidden * vp + vp + (gradients ? outcomes * hp : 0) + 4 * kPadding;
     const auto bytes = [](std::int64_t count) {
@@ -57,8 +57,8 @@ struct VocabularyPass {
     }
     parallel_for(parts, [&](std::int64_t part) {
       VocabularyRows<F> own_rows;
-      own_rows.first = part * kVocabularyRows;
-      own_rows.count = std::min(rows - own_rows.first, kVocabularyRows);
+      own_rows.first = part * at_once;
+      own_rows.count = std::min(rows - own_rows.first, at_once);
       own_rows.hidden = x.data_ptr<F>();
       own_rows.targets = targets.data_ptr<std::int64_t>();
       own_rows.log_probabilities = result.data_ptr<F>();

@@ -4,8 +4,8 @@
 //   d/dh_r = g_r (W[target_r] - 1/Z_r sum_v e_rv W[v])
 //   d/dW   = sum_r g_r (onehot(target_r) - e_r / Z_r) h_r^T,   d/db likewise with 1 for h_r.
 // The scores are computed once and stored as e, in panels, in which all three products read them.
-// Each row of W is used for two dozen hidden vectors while these and their scores are in the core's
-// own cache. The caller adds the terms of the targets, one row each.
+// Each row of W is used for dozens of hidden vectors at a time. The caller adds the terms of the
+// targets, one row each.
 //
 // Letters: N rows, H hidden, V outcomes. Padded sizes (…p) are multiples of kPadding numbers.
 #pragma once
@@ -23,8 +23,12 @@ struct VocabularyLayer {
   std::int64_t hidden = 0, outcomes = 0;
 };
 
-// Number of rows processed at once.
-inline constexpr std::int64_t kVocabularyRows = 24;
+// Number of rows processed at once: the more of them, the more rarely the weights are read, but the
+// scores of few rows stay in the core's own cache.
+inline constexpr std::int64_t kVocabularyRows = 96;
+inline std::int64_t vocabulary_rows(std::int64_t hidden) {
+  return hidden < 192 ? 24 : kVocabularyRows;
+}
 
 // Returns how many numbers the exponentials of N rows take. Row r of the panel that begins with
 // column c begins at number c * N + r * kPanel.

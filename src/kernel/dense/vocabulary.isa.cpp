@@ -53,11 +53,13 @@ struct Vocabulary {
     const auto panel = [&](Index column) {
       return z.exponentials + column * z.all + z.first * kPanel;
     };
-    // The transposed hidden vectors, so that a product reads them contiguously.
-    const std::unique_ptr<F[]> packed(new F[static_cast<std::size_t>(kVocabularyRows * h)]);
-    for (Index r = 0; r < kVocabularyRows; ++r)
+    // The transposed hidden vectors, kPacked at a time, so that a product reads them contiguously.
+    constexpr Index kPacked = 24;
+    const Index filled = (n + kPacked - 1) / kPacked * kPacked;
+    const std::unique_ptr<F[]> packed(new F[static_cast<std::size_t>(filled * h)]);
+    for (Index r = 0; r < filled; ++r)
       for (Index i = 0; i < h; ++i)
-        packed[static_cast<std::size_t>(i * kVocabularyRows + r)] =
+        packed[static_cast<std::size_t>(r / kPacked * kPacked * h + i * kPacked + r % kPacked)] =
             r < n ? z.hidden[(z.first + r) * h + i] : F(0);
 
     V greatest[kVocabularyRows];
@@ -66,11 +68,12 @@ struct Vocabulary {
       const Index width = panel_width(vp, column);
       F* out = panel(column);
       for (Index r = 0; r < n; ++r) copy(out + r * kPanel, layer.bias + column, width);
-      in_groups(n, [&](Index first, Index count) {
-        panel_tiles<F, 1, kVocabularyRows>(count, out + first * kPanel, kPanel,
-                                           packed.get() + first, h, layer.transposed + column * h,
-                                           width);
-      });
+      for (Index r = 0; r < n; r += kPacked)
+        in_groups(n - r < kPacked ? n - r : kPacked, [&](Index first, Index count) {
+          panel_tiles<F, 1, kPacked>(count, out + (r + first) * kPanel, kPanel,
+                                     packed.get() + r * h + first, h, layer.transposed + column * h,
+                                     width);
+        });
       for (Index r = 0; r < n; ++r)
         for (Index i = 0; i < width; i += kL) {
           const V score = load(out + r * kPanel + i);
@@ -138,23 +141,26 @@ struct Vocabulary {
   }
 
   static void sums(const VocabularySums<F>& z) {
+    // Some rows at a time, whose factors stay in the second-level cache.
+    constexpr Index kDepth = 512;
     const Index padded = padded_size(z.columns), given = z.columns - 1;
-    const std::unique_ptr<F[]> partial(new F[static_cast<std::size_t>(kPanel * padded)]);
-    for (Index row = z.first; row < z.end; row += kPanel) {
-      const Index count = z.end - row < kPanel ? z.end - row : kPanel;
-      clear(partial.get(), kPanel * padded);
+    const std::unique_ptr<F[]> partial(
+        new F[static_cast<std::size_t>((z.end - z.first) * padded)]());
+    const auto sum_of = [&](Index row) { return partial.get() + (row - z.first) * padded; };
+    for (Index r = 0; r < z.all; r += kDepth)
       for (Index column = 0; column < padded; column += kPanel) {
         const Index width = panel_width(padded, column);
-        in_groups(count, [&](Index first, Index own) {
-          panel_tiles<F, 1, kPanel>(own, partial.get() + first * padded + column, padded,
-                                    z.exponentials + row * z.all + first, z.all,
-                                    z.factors + column * z.all, width);
-        });
+        for (Index row = z.first; row < z.end; row += kPanel)
+          in_groups(z.end - row < kPanel ? z.end - row : kPanel, [&](Index first, Index own) {
+            panel_tiles<F, 1, kPanel>(own, sum_of(row + first) + column, padded,
+                                      z.exponentials + row * z.all + r * kPanel + first,
+                                      z.all - r < kDepth ? z.all - r : kDepth,
+                                      z.factors + column * z.all + r * width, width);
+          });
       }
-      for (Index k = 0; k < count; ++k) {
-        add(z.out + (row + k) * given, partial.get() + k * padded, given);
-        z.last[row + k] += partial[static_cast<std::size_t>(k * padded + given)];
-      }
+    for (Index row = z.first; row < z.end; ++row) {
+      add(z.out + row * given, sum_of(row), given);
+      z.last[row] += sum_of(row)[given];
     }
   }
 };

@@ -1,5 +1,7 @@
 #include "base/buffer_pool.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -9,9 +11,24 @@
 namespace pushdown {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
+// Larger buffers consist of large pages, where the system has them: loops that go from row to row
+// of a large history would otherwise wait for the addresses of its pages.
+constexpr std::size_t kLargePage = std::size_t{2} << 20, kLarge = 3 * kLargePage;
 
-void release(std::byte* memory) { ::operator delete(memory, kAlignment); }
+std::align_val_t alignment(std::size_t bytes) {
+  return std::align_val_t{bytes < kLarge ? 64 : kLargePage};
+}
+
+std::byte* allocate(std::size_t bytes) {
+  void* memory = ::operator new(bytes, alignment(bytes));
+#ifdef MADV_HUGEPAGE
+  // Without large pages, the memory is the same.
+  if (bytes >= kLarge) madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+#endif
+  return static_cast<std::byte*>(memory);
+}
+
+void release(std::byte* memory, std::size_t bytes) { ::operator delete(memory, alignment(bytes)); }
 
 }  // namespace
 
@@ -36,7 +53,7 @@ void Buffer::give_back() {
 }
 
 BufferPool::~BufferPool() {
-  for (const Block& block : idle_) release(block.memory);
+  for (const Block& block : idle_) release(block.memory, block.bytes);
 }
 
 std::size_t BufferPool::idle_bytes() const {
@@ -62,12 +79,12 @@ BufferPool::Block BufferPool::take(std::size_t bytes) {
   // Allocates an eighth more, so that sequences of nearly the same length can share buffers.
   const std::size_t size = (bytes + bytes / 8 + 4095) / 4096 * 4096;
   check_memory("memory", "a computation of this size", static_cast<double>(size));
-  return {static_cast<std::byte*>(::operator new(size, kAlignment)), size};
+  return {allocate(size), size};
 }
 
 void BufferPool::keep(Block block) {
   std::lock_guard lock(mutex_);
-  if (block.bytes > limit_) return release(block.memory);
+  if (block.bytes > limit_) return release(block.memory, block.bytes);
   idle_.push_back(block);
   idle_bytes_ += block.bytes;
   while (idle_bytes_ > limit_) {
@@ -76,7 +93,7 @@ void BufferPool::keep(Block block) {
         idle_.begin(), idle_.end(),
         [](const Block& left, const Block& right) { return left.bytes < right.bytes; });
     idle_bytes_ -= smallest->bytes;
-    release(smallest->memory);
+    release(smallest->memory, smallest->bytes);
     idle_.erase(smallest);
   }
 }

@@ -11,8 +11,8 @@ namespace pushdown {
 class BufferPool;
 using BufferPoolPtr = std::shared_ptr<BufferPool>;
 
-// Borrowed memory, aligned to cache lines, with undefined contents. The destructor returns it to
-// its pool.
+// Borrowed memory with undefined contents, aligned to cache lines, from 6 MB on to large pages. The
+// destructor returns it to its pool.
 class Buffer {
  public:
   Buffer() = default;

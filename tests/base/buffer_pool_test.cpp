@@ -28,6 +28,14 @@ TEST(BufferPool, MemoryIsAlignedAndUsedAgain) {
   EXPECT_NE(other.as<void>(), first);
 }
 
+TEST(BufferPool, LargeMemoryBeginsWithALargePage) {
+  const auto pool = std::make_shared<BufferPool>();
+  constexpr std::size_t kBytes = 9'000'000;
+  const Buffer buffer(pool, kBytes);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.as<void>()) % (std::size_t{2} << 20), 0u);
+  std::memset(buffer.as<std::byte>(), 1, kBytes);
+}
+
 TEST(BufferPool, TheSmallestThatFitsIsTaken) {
   const auto pool = std::make_shared<BufferPool>();
   void *small = nullptr, *large = nullptr;

@@ -251,6 +251,30 @@ TEST(NondeterministicRange, NoPossibleTransitionReadsZero) {
   EXPECT_TRUE(weights.grad().isfinite().all().item<bool>());
 }
 
+// From 1 MB of columns on, loops take turns in the direction in which they read them, and from 8 MB
+// on, they ask for them in advance.
+TEST(NondeterministicHistory, LongHistoriesAreExact) {
+  constexpr int kSteps = 370;
+  NondeterministicShape shape;
+  shape.states = shape.symbols = 2;
+  const Tensor logits = random_logits(1, kSteps, shape, 1, 41).set_requires_grad(true);
+  const auto forward = [&](const Tensor& of) {
+    return run_automaton(shape, true, of.softmax(3), false);
+  };
+  const Tensor coefficients = random_logits(1, kSteps + 1, shape, 1, 42).select(3, 0);
+  const Tensor fast = forward(logits);
+  (coefficients * fast).sum().backward();
+  const at::NoGradGuard guard;
+  EXPECT_LT(deviation(fast, plain_forward(shape, logits.softmax(3))), 1e-12);
+  const Tensor direction = 1e-5 * random_logits(1, kSteps, shape, 1, 43);
+  const double expected =
+      (coefficients * (forward(logits + direction) - forward(logits - direction)))
+          .sum()
+          .item<double>() /
+      2;
+  EXPECT_NEAR((direction * logits.grad()).sum().item<double>() / expected, 1, 1e-6);
+}
+
 TEST(NondeterministicIsa, AllInstructionSetsAgree) {
   for (const auto& [states, symbols] : {std::pair{2, 2}, {3, 3}, {2, 5}}) {
     for (const int window : {0, 7}) {

@@ -2,20 +2,27 @@
 // For kernel files only.
 #pragma once
 #include "kernel/memory/automaton_range.h"
-#include "kernel/memory/nondeterministic_kernel.h"
-#include "kernel/vector.h"
-#include "kernel/vector_math.h"
+#include "kernel/memory/nondeterministic_columns.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
-// Separate code with a window (kLimited) and without one: without it all rows begin with node 0 and
-// are found faster.
-template <class F, int kQ, int kS, bool kLimited>
-struct FixedLoops {
+// Separate code for histories that do not fit into a second-level cache (kFar). Columns are then
+// read forward and backward in turn, so that a step begins with what the step before has read last.
+// Loops that go from column to column ask for a column kAhead columns in advance if the history is
+// beyond the reach of a core's own caches, because a core only foresees consecutive lines.
+template <class F, int kQ, int kS, bool kLimited, bool kFar>
+struct FixedLoops : FixedColumns<F, kQ, kS, kLimited> {
+  using Columns = FixedColumns<F, kQ, kS, kLimited>;
+  using Columns::kC, Columns::kL, Columns::lowest_of, Columns::first_of, Columns::end_of,
+      Columns::row_of, Columns::column, Columns::at, Columns::factors_of, Columns::slopes_of,
+      Columns::trim;
   using Memory = NondeterministicMemory<F>;
   using V = Vector<F>;
-  static constexpr int kC = kQ * kS, kW = 2 * kC + kQ;
-  static constexpr Index kL = kLanes<F>;
+  static constexpr int kW = 2 * kC + kQ;
+  static constexpr Index kAhead = 16;
+  static bool beyond(const Memory& m, Index j) {
+    return kFar && Columns::history(m, j) > (Index{8} << 20);
+  }
   static constexpr int kAtLeast(int count, int least) { return count > least ? count : least; }
   static constexpr int kAtMost(int count, int most) { return count < most ? count : most; }
   // Number of sums held in registers, besides factors and loads: vectors of a row in the pop rule,
@@ -33,49 +40,19 @@ struct FixedLoops {
   static constexpr int kColumnVectors =
       kAtLeast(kAtMost((kVectorRegisters - 4) / (kColumns * kQ), 4), 1);
 
-  // The same as in NondeterministicSize and NondeterministicMemory, with less computation.
-  [[gnu::always_inline]] static Index lowest_of(const Memory& m, Index j) {
-    return kLimited ? m.size.lowest(j) : 0;
-  }
-  [[gnu::always_inline]] static Index first_of(const Memory& m, Index j) {
-    return lowest_of(m, j) * kC & -kNodePadding;
-  }
-  [[gnu::always_inline]] static Index end_of(Index j) {
-    return (j * kC + kNodePadding - 1) & -kNodePadding;
-  }
-  [[gnu::always_inline]] static Index row_of(const Memory& m, Index j) {
-    return end_of(j) - first_of(m, j);
-  }
-  [[gnu::always_inline]] static F* column(const Memory& m, F* of, Index j) {
-    return of + (1 + m.size.channels) * kC * m.row_start[j];
-  }
-  [[gnu::always_inline]] static F* at(const Memory& m, F* of, Index j, Index b) {
-    return column(m, of, j) + b * row_of(m, j) - first_of(m, j);
-  }
-  [[gnu::always_inline]] static F* factors_of(const Memory& m, Index j) {
-    return m.popped + kQ * m.row_start[j] - first_of(m, j);
-  }
-  [[gnu::always_inline]] static F* slopes_of(const Memory& m, Index j) {
-    return m.popped_gradient - first_of(m, j);
-  }
-
-  // Calls visit<v>() for the v = 0 .. kMost that equals `count`.
-  template <int kMost, class Visit>
-  [[gnu::always_inline]] static void with_count(Index count, Visit visit) {
-    if (count >= kMost)
-      visit.template operator()<kMost>();
-    else if constexpr (kMost > 1)
-      with_count<kMost - 1>(count, visit);
-  }
-
   // The pop rule into rows (r, y) of kPopSymbols symbols, of which `from_row` is the first row:
   // sums[y,r] += sum_t in[t,y] f[r][t,y], k = first .. end-1, for the first kN of kRow vectors of
   // entries.
   template <int kN, int kRow>
   [[gnu::always_inline]] static void pop_nodes(const Memory& m, const F* factors, Index row,
                                                Index from_row, Index first, Index end, Index start,
-                                               V* sums) {
+                                               bool ahead, V* sums) {
     for (Index k = first; k < end; ++k) {
+      if (kFar && ahead && k + kAhead < end) {
+        const F* later = at(m, m.columns, k + kAhead, from_row) + start;
+        for (int i = 0; i < kQ * kPopSymbols; ++i)
+          ask_for<kN>(later + (i % kPopSymbols + i / kPopSymbols * kS) * row_of(m, k + kAhead));
+      }
       const Index in_row = row_of(m, k);
       const F* in = at(m, m.columns, k, from_row) + start;
       const F* factor_at = factors + k * kC;
@@ -96,7 +73,7 @@ struct FixedLoops {
   // block, so those nodes take as many vectors as they have.
   template <int kN>
   [[gnu::always_inline]] static void pop_block(const Memory& m, Index j, Index from_row,
-                                               Index start) {
+                                               Index start, bool ahead) {
     constexpr int kAll = kPopSymbols * kQ * kN;
     const Index row = row_of(m, j);
     F* to = at(m, m.columns, j, from_row) + start;
@@ -110,7 +87,7 @@ struct FixedLoops {
     unrolled<kN>(PUSHDOWN_UNROLLED(v) {
       Index end = v + 1 == kN ? j - 1 : (start + (v + 1) * kL) / kC + 1;
       if (end > j - 1) end = j - 1;
-      pop_nodes<v + 1, kN>(m, factors, row, from_row, k, end, start, sums);
+      pop_nodes<v + 1, kN>(m, factors, row, from_row, k, end, start, ahead, sums);
       k = end;
     });
     unrolled<kAll>(PUSHDOWN_UNROLLED(i) { store(place(i), sums[i]); });
@@ -119,21 +96,13 @@ struct FixedLoops {
   // `channel` : the first row of the channel in a column.
   static void pop(const Memory& m, Index j, Index channel) {
     const Index end = end_of(j - 2);
-    for (Index start = first_of(m, j); start < end; start += kPopVectors * kL)
+    const bool ahead = beyond(m, j);
+    in_parts<kPopVectors * kL, kFar>(first_of(m, j), end, j % 2 != 0, [&](Index start) {
       with_count<kPopVectors>((end - start) / kL, [&]<int kN>() {
         for (int symbol = 0; symbol < kS; symbol += kPopSymbols)
-          pop_block<kN>(m, j, channel + symbol, start);
+          pop_block<kN>(m, j, channel + symbol, start, ahead);
       });
-  }
-
-  // Clears everything in rows `row` .. row + kC - 1 of column j except the column's own entries.
-  static void trim(const Memory& m, F* of, Index j, Index row) {
-    const Index first = first_of(m, j), low = lowest_of(m, j) * kC, end = end_of(j);
-    for (int b = 0; b < kC; ++b) {
-      F* to = at(m, of, j, row + b);
-      if (kLimited) clear(to + first, low - first);
-      clear_padding(to, j * kC, end);
-    }
+    });
   }
 
   static void step(const Memory& m, Index j, const F* weights, const F* vector) {
@@ -206,7 +175,8 @@ struct FixedLoops {
   // that no step has written begin with 0, which are the only one or all but the last one.
   template <int kJ, int kN, bool kFresh>
   [[gnu::always_inline]] static void gather_block(const Memory& m, Index channel, int y, Index j,
-                                                  Index first, Index last, Index start) {
+                                                  Index first, Index last, Index start,
+                                                  bool ahead) {
     F* to[kJ];
     for (int d = 0; d < kJ; ++d) to[d] = at(m, m.numerators, j - d, channel + y) + start;
     V sums[kJ][kQ][kN];
@@ -216,6 +186,10 @@ struct FixedLoops {
           sums[d][t][v] =
               kFresh && (kJ == 1 || d > 0) ? V{} : load(to[d] + t * kS * row_of(m, j - d) + v * kL);
     for (Index l = first; l <= last; ++l) {
+      if (kFar && ahead && l + kAhead <= last) {
+        const F* later = at(m, m.numerators, l + kAhead, channel + y) + start;
+        for (int r = 0; r < kQ; ++r) ask_for<kN>(later + r * kS * row_of(m, l + kAhead));
+      }
       const Index row = row_of(m, l);
       const F* out = at(m, m.numerators, l, channel + y) + start;
       const F* factors = factors_of(m, l) + j * kC + y;
@@ -243,7 +217,7 @@ struct FixedLoops {
     Index reach = m.size.highest((start | (kNodePadding - 1)) / kC);
     if (reach > last) reach = last;
     if (first <= reach) {
-      gather_block<kJ, kN, false>(m, channel, y, j, first, reach, start);
+      gather_block<kJ, kN, false>(m, channel, y, j, first, reach, start, false);
       first = reach + 1;
     }
     if constexpr (kN > 1)
@@ -255,14 +229,16 @@ struct FixedLoops {
   static void gather(const Memory& m, Index channel, Index j, Index first, Index last, Index start,
                      Index end) {
     if (first > last && !kFresh) return;
-    for (; start < end; start += kN * kL)
-      with_count<kN>((end - start) / kL, [&]<int kV>() {
+    const bool ahead = beyond(m, last);
+    in_parts<kN * kL, kFar>(start, end, j / kColumns % 2 != 0, [&](Index part) {
+      with_count<kN>((end - part) / kL, [&]<int kV>() {
         for (int y = 0; y < kS; ++y)
           if constexpr (kLimited)
-            gather_edge<kJ, kV>(m, channel, y, j, first, last, start);
+            gather_edge<kJ, kV>(m, channel, y, j, first, last, part);
           else
-            gather_block<kJ, kV, kFresh>(m, channel, y, j, first, last, start);
+            gather_block<kJ, kV, kFresh>(m, channel, y, j, first, last, part, ahead);
       });
+    });
   }
 
   // Columns are gathered kColumns at a time, at the step of the last of them, so that the data read
@@ -346,9 +322,10 @@ struct FixedLoops {
       clear(row + first, none - first);
       clear_padding(row, p * kC, end);
     }
-    Index k = low + 1;
-    for (; k + kNodes <= p; k += kNodes) popped_block<kNodes>(m, j, k, result, stride);
-    for (; k < p; ++k) popped_block<1>(m, j, k, result, stride);
+    const Index blocks = p > low + 1 ? (p - low - 1) / kNodes * kNodes : 0, rest = low + 1 + blocks;
+    in_parts<kNodes, kFar>(low + 1, rest, j % 2 != 0,
+                           [&](Index k) { popped_block<kNodes>(m, j, k, result, stride); });
+    for (Index k = rest; k < p; ++k) popped_block<1>(m, j, k, result, stride);
   }
 
   // Nodes k .. k + kN - 1.
@@ -480,20 +457,30 @@ struct FixedLoops {
 template <class F, int kQ, int kS>
 struct Fixed {
   using Memory = NondeterministicMemory<F>;
-  using Unlimited = FixedLoops<F, kQ, kS, false>;
-  using Limited = FixedLoops<F, kQ, kS, true>;
 
+  // Calls visit<Loops>() with the loops for a step that reads the columns up to j.
+  template <class Visit>
+  [[gnu::always_inline]] static void with_loops(const Memory& m, Index j, Visit visit) {
+    if (m.size.window > 0)
+      visit.template operator()<FixedLoops<F, kQ, kS, true, false>>();
+    else if (FixedColumns<F, kQ, kS, false>::history(m, j) <= (Index{1} << 20))
+      visit.template operator()<FixedLoops<F, kQ, kS, false, false>>();
+    else
+      visit.template operator()<FixedLoops<F, kQ, kS, false, true>>();
+  }
   static void step(const Memory& m, Index j, const F* weights, const F* vector) {
-    (m.size.window > 0 ? Limited::step : Unlimited::step)(m, j, weights, vector);
+    with_loops(m, j, [&]<class Loops>() { Loops::step(m, j, weights, vector); });
   }
   static void step_backward(const Memory& m, Index j, Index last, const F* weights, const F* vector,
                             const F* reading_gradient, F* weight_gradient, F* vector_gradient) {
-    (m.size.window > 0 ? Limited::step_backward : Unlimited::step_backward)(
-        m, j, last, weights, vector, reading_gradient, weight_gradient, vector_gradient);
+    with_loops(m, last, [&]<class Loops>() {
+      Loops::step_backward(m, j, last, weights, vector, reading_gradient, weight_gradient,
+                           vector_gradient);
+    });
   }
   static void finish_backward(const Memory& m, Index j, Index last, const F* reading_gradient) {
-    (m.size.window > 0 ? Limited::finish_backward : Unlimited::finish_backward)(m, j, last,
-                                                                                reading_gradient);
+    with_loops(m, last,
+               [&]<class Loops>() { Loops::finish_backward(m, j, last, reading_gradient); });
   }
 };
 

@@ -50,6 +50,9 @@ class StepTextWriter {
       std::string from;
       for (const int operand : operands(n)) from += fmt::format(" v{}", operand);
       if (of.op == StepOp::slice) from += fmt::format(" at {}", of.offset);
+      for (const StepSegment& segment : program_.segments)
+        if (segment.first == n)
+          all += segment.loop ? "step by step:\n" : "for all steps of a sequence at once:\n";
       const auto own = multiply_adds(of, steps_ / 2);
       total += own;
       if (own > 0) from += fmt::format("  ({} multiply-adds)", own);

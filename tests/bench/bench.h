@@ -27,8 +27,9 @@ void bench_steps();
 void bench_transduction();
 void bench_language();
 void bench_loops();
-// Those of its rows whose names are among the texts.
+// Those of their rows whose names are among the texts.
 void bench_peers(const std::vector<std::string>& texts);
+void bench_growth(const std::vector<std::string>& texts);
 // Our side of one row of bench_peers(). Returns an exit status.
 int bench_peer(const std::string& name, int threads);
 // Returns 0, or 77 if there is no CUDA device.

@@ -1,8 +1,8 @@
 // Runs the benchmarks named on the command line, or all: update, recognizer, steps, transduction,
 // language, loops, grammar, trained. `bench device` runs those of a CUDA device and exits with 77
-// if there is none. `bench peers [TEXT]...` compares with PyTorch, in the rows whose name contains
-// one of the texts. `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model,
-// for a profiler.
+// if there is none. `bench peers [TEXT]...` compares with PyTorch, and `bench growth [TEXT]...`
+// larger sizes with smaller ones; both measure only what contains one of the texts in its name.
+// `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -96,8 +96,9 @@ int main(int count, char** arguments) {
   }
   if (wanted.size() == 3 && wanted[0] == "peer")
     return pushdown::bench::bench_peer(wanted[1], std::stoi(wanted[2]));
-  if (!wanted.empty() && wanted[0] == "peers") {
-    pushdown::bench::bench_peers({wanted.begin() + 1, wanted.end()});
+  if (!wanted.empty() && (wanted[0] == "peers" || wanted[0] == "growth")) {
+    const std::vector<std::string> texts(wanted.begin() + 1, wanted.end());
+    (wanted[0] == "peers" ? pushdown::bench::bench_peers : pushdown::bench::bench_growth)(texts);
     return 0;
   }
   if (wanted == std::vector<std::string>{"device"}) return pushdown::bench::bench_device();

@@ -20,41 +20,7 @@ constexpr double kBar = 0.9, kSeconds = 1;  // of a measurement after its first 
 constexpr int kRounds = 3, kUpdates = 30;
 constexpr auto kMost = std::chrono::seconds(60);  // of the rounds before the last one
 
-struct Row {
-  bool attention;
-  Sizes of;
-
-  std::string name() const {
-    const std::string layers = of.layers == 1 ? "" : std::to_string(of.layers) + " x ";
-    return fmt::format("{} {}{} batch {} vocabulary {} n {}", attention ? "transformer" : "lstm",
-                       layers, of.hidden, of.batch, of.vocabulary, of.length);
-  }
-  // Each symbol has an embedding of the size of the hidden vector.
-  Json model() const {
-    const auto of_layers = [&](const Json& layer) {
-      return Json(std::vector<Json>(static_cast<std::size_t>(of.layers), layer));
-    };
-    if (attention)
-      return {{"architecture", "transformer"},
-              {"hidden", of.hidden},
-              {"layers", of_layers("attention")},
-              {"heads", 4},
-              {"feedforward", 2 * of.hidden}};
-    return {{"controller", {{"kind", "lstm"}, {"hidden", of.hidden}, {"layers", of.layers}}},
-            {"embedding", of.hidden}};
-  }
-  // Each product with a matrix counts three times, and so do the scores and readings of attention,
-  // which position t computes from t positions.
-  double multiply_adds() const {
-    const auto n = static_cast<double>(of.length), h = static_cast<double>(of.hidden),
-               layers = static_cast<double>(of.layers), v = static_cast<double>(of.vocabulary);
-    const double recurrent = (n - 1) * layers * 8 * h * h,
-                 attending = n * layers * (8 * h * h + (n + 1) * h), output = n * v * h;
-    return 3 * static_cast<double>(of.batch) * ((attention ? attending : recurrent) + output);
-  }
-};
-
-const std::vector<Row> kRows{
+const std::vector<Network> kRows{
     {false, {.hidden = 20, .batch = 10, .vocabulary = 100, .length = 80}},
     {false, {.hidden = 20, .batch = 32, .vocabulary = 256, .length = 64}},
     {false, {.hidden = 256, .batch = 10, .vocabulary = 100, .length = 80}},
@@ -105,7 +71,7 @@ std::string python() {
   return fmt::format("'{}'", named == nullptr ? "python3" : named);
 }
 
-void compare(const Row& row, int threads, bool torch, double peak) {
+void compare(const Network& row, int threads, bool torch, double peak) {
   const auto self = std::filesystem::canonical("/proc/self/exe").string();
   const Sizes& of = row.of;
   Measured ours, theirs;
@@ -141,8 +107,8 @@ void compare(const Row& row, int threads, bool torch, double peak) {
 }  // namespace
 
 int bench_peer(const std::string& name, int threads) {
-  const auto row =
-      std::find_if(kRows.begin(), kRows.end(), [&](const Row& of) { return of.name() == name; });
+  const auto row = std::find_if(kRows.begin(), kRows.end(),
+                                [&](const Network& of) { return of.name() == name; });
   if (row == kRows.end()) {
     std::fprintf(stderr, "[bench] unknown row: expected a name as `bench peers` prints, got '%s'\n",
                  name.c_str());
@@ -173,7 +139,7 @@ void bench_peers(const std::vector<std::string>& texts) {
   std::printf("%-48s %7s %10s %10s %6s %-6s %8s %6s %8s %8s %11s\n", "network", "threads", "ours",
               "PyTorch", "ratio", fmt::format("<= {}", kBar).c_str(), "GFLOP/s", "% peak", "MB",
               "PyTorch", "parameters");
-  for (const Row& row : kRows) {
+  for (const Network& row : kRows) {
     for (const int threads : {1, 2})
       if (among(row.name(), texts)) compare(row, threads, torch, peak);
   }

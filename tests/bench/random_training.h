@@ -1,16 +1,24 @@
-// A training of a language model on random words, whose updates benchmarks measure.
+// Trainings of language models on random words, whose updates benchmarks measure.
 #pragma once
 #include "train/trainer.h"
 
 namespace pushdown::bench {
 
-// An LSTM or a transformer, and what it reads.
 struct Sizes {
   std::int64_t hidden = 20, layers = 1, batch = 10, vocabulary = 100, length = 80;
 };
 
-// Returns the alphabet "0", "1", ..
-Alphabet numbered_alphabet(std::int64_t size);
+// An LSTM or a transformer that reads an embedding of the size of the hidden vector.
+struct Network {
+  bool attention;
+  Sizes of;
+
+  std::string name() const;
+  Json model() const;
+  // Each product with a matrix counts three times, and so do the scores and readings of attention,
+  // which position t computes from t positions.
+  double multiply_adds() const;
+};
 
 // Returns a trainer of this model. All strings have `length` symbols. An epoch has 64 updates; the
 // last one of them also evaluates the model.

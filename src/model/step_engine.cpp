@@ -52,7 +52,7 @@ class DeviceEngine final : public StepEngine {
   Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps, std::int64_t window,
              const BufferPoolPtr&, Tensor* left,
              const std::vector<std::int64_t>& lengths) const override {
-    if (SecondDerivatives::wanted()) return {};
+    if (SecondDerivatives::wanted() || program.attends) return {};
     const auto by = [&]<class F>() {
       return run_device_steps<F>(std::move(program), batch, steps, window, launch<F>(),
                                  runner_->free_bytes(), left, lengths);

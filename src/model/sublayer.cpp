@@ -60,6 +60,14 @@ class SelfAttention : public Sublayer {
     return {linear_product(joined, parameters_[3].second), next};
   }
 
+  bool records() const override { return true; }
+  Traced record(const Traced& x) const override {
+    const auto mapped = [&](const Traced& from, std::size_t weight) {
+      return pushdown::linear(from, parameters_[weight].second);
+    };
+    return mapped(StepTrace::of(x).attention(mapped(x, 0), mapped(x, 1), mapped(x, 2), heads_), 3);
+  }
+
  private:
   // Applies the query, key or value weight: B x c x d -> B x heads x c x d/heads.
   Tensor heads(const Tensor& x, std::size_t weight) const {

@@ -26,6 +26,10 @@ class Sublayer {
   virtual std::pair<Tensor, NetworkStatePtr> read(const Tensor& x,
                                                   const NetworkStatePtr& state) const = 0;
 
+  // Records what run() computes, if records().
+  virtual bool records() const { return false; }
+  virtual Traced record(const Traced& x) const { return {}; }
+
   const ParameterList& parameters() const { return parameters_; }
 
  protected:

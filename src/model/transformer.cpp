@@ -1,12 +1,15 @@
 #include "model/transformer.h"
 
 #include <cmath>
+#include <mutex>
 
 #include "base/check.h"
 #include "base/stopping.h"
 #include "model/dropout.h"
+#include "model/step_engine.h"
 #include "model/sublayer.h"
 #include "stack/stack.h"
+#include "tensor/backward.h"
 #include "tensor/product.h"
 
 namespace pushdown {
@@ -26,6 +29,26 @@ Tensor positions(std::int64_t first, std::int64_t count, std::int64_t size) {
   return encodings;
 }
 
+// The encodings from position 0 on, which are computed once.
+class PositionTable {
+ public:
+  PositionTable(std::int64_t size, const at::TensorOptions& options)
+      : size_(size), options_(options) {}
+
+  Tensor first(std::int64_t count) const {
+    const std::lock_guard lock(mutex_);
+    if (!known_.defined() || known_.size(0) < count)
+      known_ = positions(0, count, size_).to(options_);
+    return known_.narrow(0, 0, count);
+  }
+
+ private:
+  std::int64_t size_;
+  at::TensorOptions options_;
+  mutable std::mutex mutex_;
+  mutable Tensor known_;
+};
+
 struct Norm {
   Tensor gain, bias;
 
@@ -37,7 +60,10 @@ struct Norm {
     parameters.emplace_back(name + "_gain", gain);
     parameters.emplace_back(name + "_bias", bias);
   }
-  Tensor operator()(const Tensor& x) const { return at::layer_norm(x, {gain.size(0)}, gain, bias); }
+  template <class Vector>
+  Vector operator()(const Vector& x) const {
+    return normalized(x, gain, bias);
+  }
 };
 
 struct Layer {
@@ -73,6 +99,10 @@ struct Layer {
     return linear_product(linear_product(feedforward_norm(x), inner_weight, inner_bias).relu(),
                           outer_weight, outer_bias);
   }
+  Traced feedforward(const Traced& x) const {
+    return pushdown::linear(pushdown::linear(feedforward_norm(x), inner_weight, inner_bias).relu(),
+                            outer_weight, outer_bias);
+  }
 };
 
 struct TransformerState : NetworkState {
@@ -95,6 +125,9 @@ struct TransformerState : NetworkState {
   }
 };
 
+// With more outcomes, one product for all hidden vectors is faster (kernel/dense/vocabulary.h).
+constexpr std::int64_t kMostOutcomes = 256;
+
 class Transformer : public Network {
  public:
   Transformer(const Json& options, const ModuleContext& given)
@@ -102,6 +135,8 @@ class Transformer : public Network {
         size_(options["hidden"]),
         dropout_(options["dropout"]),
         options_(given.tensor_options),
+        engine_(step_engine(options_.device())),
+        positions_(size_, options_),
         embedding_(uniform_parameter({given.input + 1, size_}, -0.1, 0.1, given)) {
     parameters_.emplace_back("embedding", embedding_);
     ModuleContext context = given;
@@ -121,7 +156,23 @@ class Transformer : public Network {
 
   Tensor run(const Tensor& words, Random* noise) const override {
     const Tensor symbols = at::constant_pad_nd(words, {1, 0}, static_cast<double>(begin_symbol_));
-    return forward(symbols, nullptr, noise);
+    return records() && !SecondDerivatives::wanted() ? run_recorded(symbols, noise)
+                                                     : forward(symbols, nullptr, noise);
+  }
+
+  Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
+                           const Tensor& output_bias, Random* noise,
+                           std::optional<double> scale) const override {
+    const auto batch = targets.size(0), steps = targets.size(1);
+    if (!records() || steps == 0 || output_weight.size(0) > kMostOutcomes) return {};
+    if (SecondDerivatives::wanted()) return {};
+    const StepPlanPtr found = planned(batch, steps, masks(noise));
+    if (found == nullptr) return {};
+    std::vector<Tensor> supplied{positions_.first(steps).expand({batch, steps, size_})};
+    for (std::int64_t k = 0; k < masks(noise); ++k)
+      supplied.push_back(dropout(at::ones({batch, steps, size_}, options_), dropout_, noise));
+    return engine_->log_likelihoods(found, targets, output_weight, output_bias, std::move(supplied),
+                                    buffers_, scale);
   }
 
   NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
@@ -161,6 +212,54 @@ class Transformer : public Network {
   }
 
  private:
+  // Whether a recorded program computes the whole network.
+  bool records() const {
+    return engine_ != nullptr && engine_->differentiates() && !layers_.empty() &&
+           std::all_of(layers_.begin(), layers_.end(),
+                       [](const Layer& layer) { return layer.sublayer->records(); });
+  }
+  // Returns the number of dropout masks of a pass.
+  std::int64_t masks(const Random* noise) const {
+    return noise == nullptr || dropout_ == 0 ? 0 : 2 * std::ssize(layers_) + 1;
+  }
+  // Records the layers; mask(x) drops numbers of x.
+  template <class Mask>
+  Traced record(Traced x, const Mask& mask) const {
+    for (const Layer& layer : layers_) {
+      x = x + mask(layer.sublayer->record(layer.norm(x)));
+      x = x + mask(layer.feedforward(x));
+    }
+    return (*norm_)(x);
+  }
+  Tensor run_recorded(const Tensor& symbols, Random* noise) const {
+    const auto batch = symbols.size(0), steps = symbols.size(1);
+    StepTrace trace;
+    const Tensor embedded =
+        at::embedding(embedding_, symbols) * std::sqrt(static_cast<double>(size_)) +
+        positions_.first(steps);
+    const auto mask = [&](const Traced& x) {
+      if (masks(noise) == 0) return x;
+      return x *
+             trace.sequence(dropout(at::ones({batch, steps, size_}, options_), dropout_, noise));
+    };
+    const Traced x = trace.sequence(dropout(embedded, dropout_, noise));
+    return engine_->run(trace.finish(record(x, mask)), batch, steps, 0, buffers_);
+  }
+  // Returns the program that reads symbols, and is supplied with positions and masks.
+  StepPlanPtr planned(std::int64_t batch, std::int64_t steps, std::int64_t masks) const {
+    return plans_->find({batch, steps, masks}, [&] {
+      const at::AutoGradMode with_gradient(true);
+      StepTrace trace(true);
+      trace.begin_with(begin_symbol_);
+      const auto mask = [&](const Traced& x) { return masks == 0 ? x : x * trace.supplied(size_); };
+      const Traced symbols = trace.symbols(begin_symbol_ + 1), places = trace.supplied(size_);
+      const Traced embedded =
+          pushdown::linear(symbols, embedding_.t()) * std::sqrt(static_cast<double>(size_)) +
+          places;
+      return StepPlan::make(trace.finish(record(mask(embedded), mask)), parameters_);
+    });
+  }
+
   // B x c -> B x c x H, from the beginning or continuing after `state`, which is updated.
   Tensor forward(const Tensor& symbols, TransformerState* state, Random* noise) const {
     const auto length = symbols.size(1);
@@ -187,6 +286,10 @@ class Transformer : public Network {
   std::int64_t begin_symbol_, size_;
   double dropout_;
   at::TensorOptions options_;
+  StepEnginePtr engine_;
+  BufferPoolPtr buffers_ = std::make_shared<BufferPool>();
+  std::shared_ptr<StepPlans> plans_ = std::make_shared<StepPlans>();
+  PositionTable positions_;
   Tensor embedding_;  // (V + 1) x d
   std::vector<Layer> layers_;
   std::optional<Norm> norm_;

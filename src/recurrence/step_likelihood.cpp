@@ -34,7 +34,8 @@ class LikelihoodRun {
                 const BufferPoolPtr& buffers, bool gradients)
       : plan_(plan),
         targets_(targets.contiguous()),
-        words_(targets_.narrow(1, 0, targets.size(1) - 1).contiguous()),
+        skipped_(plan->program()->begin_symbol < 0 ? 1 : 0),
+        words_(words_of(targets_, plan->program()->begin_symbol)),
         weight_(weight.contiguous()),
         bias_(bias.contiguous()),
         batch_(targets.size(0)),
@@ -42,7 +43,7 @@ class LikelihoodRun {
         hidden_(weight.size(1)),
         outcomes_(weight.size(0)),
         gradients_(gradients),
-        machine_(plan->program(), batch_, places_ - 1, 0, gradients, buffers,
+        machine_(plan->program(), batch_, places_ - skipped_, 0, gradients, buffers,
                  {words_.data_ptr<std::int64_t>(), supplied}, StepOrder::blocks) {
     Pieces<F> counted(nullptr);
     lay_out(counted);
@@ -91,6 +92,12 @@ class LikelihoodRun {
   }
 
  private:
+  // Returns the symbols that the steps read.
+  static Tensor words_of(const Tensor& targets, std::int64_t begin_symbol) {
+    const Tensor read = targets.narrow(1, 0, targets.size(1) - 1);
+    return begin_symbol < 0 ? read.contiguous()
+                            : at::constant_pad_nd(read, {1, 0}, static_cast<double>(begin_symbol));
+  }
   void lay_out(Pieces<F>& pieces) {
     layer_ = packed<F>(weight_, bias_, pieces);
     hiddens_ = pieces.take(batch_ * places_ * hidden_);
@@ -113,9 +120,9 @@ class LikelihoodRun {
   // Computes one sequence and passes its slopes to the machine.
   double log_likelihood(std::int64_t b) const {
     F* hiddens = hiddens_ + b * places_ * hidden_;
-    std::fill_n(hiddens, hidden_, F(0));
-    for (std::int64_t t = 0; t + 1 < places_; ++t)
-      std::copy_n(machine_.output_of(b, t), hidden_, hiddens + (t + 1) * hidden_);
+    if (skipped_ > 0) std::fill_n(hiddens, hidden_, F(0));
+    for (std::int64_t t = 0; t + skipped_ < places_; ++t)
+      std::copy_n(machine_.output_of(b, t), hidden_, hiddens + (t + skipped_) * hidden_);
     F *scores = gradients_ ? scores_ + b * places_ * outcomes_ : nullptr,
       *slopes = gradients_ ? slopes_ + b * places_ * hidden_ : nullptr;
     const auto padded = padded_size(hidden_);
@@ -124,16 +131,19 @@ class LikelihoodRun {
     const double value = dense_.log_likelihood(layer_, places_, hiddens,
                                                targets_.data_ptr<std::int64_t>() + b * places_,
                                                scratch.data(), scores, slopes);
-    for (std::int64_t t = 0; gradients_ && t + 1 < places_; ++t) {
+    for (std::int64_t t = 0; gradients_ && t + skipped_ < places_; ++t) {
       F* to = machine_.slope_of(b, t);
-      std::copy_n(slopes + (t + 1) * hidden_, hidden_, to);
+      std::copy_n(slopes + (t + skipped_) * hidden_, hidden_, to);
       std::fill_n(to + hidden_, padded - hidden_, F(0));
     }
     return value;
   }
 
   StepPlanPtr plan_;
-  Tensor targets_, words_, weight_, bias_;
+  Tensor targets_;
+  std::int64_t skipped_;  // hidden vectors before the first step: h_0 = 0, unless there is a begin
+                          // symbol
+  Tensor words_, weight_, bias_;
   std::int64_t batch_, places_, hidden_, outcomes_;
   bool gradients_;
   StepMachine<F> machine_;

@@ -4,6 +4,7 @@
 
 #include "base/buffer_pool.h"
 #include "base/stopping.h"
+#include "kernel/attention/attention.h"
 #include "recurrence/step_lookups.h"
 #include "recurrence/step_needs.h"
 #include "tensor/torch.h"
@@ -94,7 +95,11 @@ class StepMachine {
     constexpr std::int64_t kBytes = 2 << 20;
     const auto each =
         (program_.tape_size + program_.memory_scratch_size) * static_cast<std::int64_t>(sizeof(F));
-    const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);
+    // Without a loop, sequences share no work.
+    const bool loop = std::any_of(segments_.begin(), segments_.end(),
+                                  [](const StepSegment& segment) { return segment.loop; });
+    const auto sequences = !loop ? 1 : each == 0 ? batch_ : kBytes / each;
+    const auto most = std::clamp<std::int64_t>(sequences, 1, batch_);
     // The same number of blocks for each thread, of about that size. The blocks of a round are
     // about equal, so that all threads end together: 10 sequences for 2 threads are 2, 2, 3, and 3.
     const auto threads = std::min<std::int64_t>(thread_count(), batch_);
@@ -203,7 +208,7 @@ class StepMachine {
           sum.out = apart.back().numbers.data();
           sum.out_row = matrix.columns;
         }
-        if (by_sequences()) {
+        if (by_sequences() || of.apart || x.step != batch_ * x.row) {
           sum.lengths = program_.lengths;
           sum.sequences = batch_;
           sum.steps = steps_;
@@ -317,6 +322,8 @@ class StepMachine {
       if (!needs_.read[static_cast<std::size_t>(n)] && of.op == StepOp::symbols) continue;
       if (of.op == StepOp::constant) {
         place.value = cut.take(row);
+      } else if (of.apart) {
+        place_apart(place.value, place.step, place.row, row, cut);
       } else if (needs_.kept[static_cast<std::size_t>(n)]) {
         values.add(place.value, place.step, place.row, row);
       } else {
@@ -326,7 +333,10 @@ class StepMachine {
       if (!gradients_ || !of.gradient) continue;
       if (needs_.recorded[static_cast<std::size_t>(n)]) {
         place.slots = steps_ + 1;
-        slopes.add(place.gradient, place.gradient_step, place.gradient_row, row);
+        if (of.apart)
+          place_apart(place.gradient, place.gradient_step, place.gradient_row, row, cut);
+        else
+          slopes.add(place.gradient, place.gradient_step, place.gradient_row, row);
       } else {
         place.slots = of.carried ? 2 : 1;
         place.gradient_row = row;
@@ -414,6 +424,8 @@ class StepMachine {
         }
       }
       if (of.op == StepOp::memory) reach_beyond(of.a);
+      // One number for each head.
+      if (of.op == StepOp::attention) reach(static_cast<int>(n), of.size + of.size / of.offset);
       if (of.op != StepOp::array) continue;
       // An array program may read from any number on.
       reach(static_cast<int>(n), of.size + kPadding);
@@ -450,18 +462,29 @@ class StepMachine {
       *of.sequence = by_sequences() ? slots * rows.size : of.size;
     }
   }
+  // The steps of a sequence are the rows of one matrix, because they are processed together.
+  void place_apart(F*& first, std::int64_t& step, std::int64_t& sequence, std::int64_t row,
+                   Pieces<F>& cut) const {
+    step = row;
+    sequence = (steps_ + 1) * row;
+    first = cut.take(batch_ * sequence);
+  }
   StepRoom<F> room_of(std::int64_t sequences, Pieces<F>& pieces) const {
     StepRoom<F> room{};
     if (traced_.memory >= 0) {
       room.tape = pieces.take(sequences * program_.tape_size);
       room.memory_scratch = pieces.take(sequences * program_.memory_scratch_size);
     }
-    room.scratch = pieces.take(step_scratch_size(scratch_rows(sequences), program_.widest));
+    room.scratch = pieces.take(scratch_size(sequences));
     return room;
   }
-  std::int64_t scratch_rows(std::int64_t sequences) const {
+  std::int64_t scratch_size(std::int64_t sequences) const {
     const bool loop = segments_.size() == 1 && segments_.front().loop;
-    return loop ? sequences : std::max(sequences, steps_);
+    const auto rows = loop ? sequences : std::max(sequences, steps_);
+    auto size = step_scratch_size(rows, program_.widest);
+    for (const StepNode& of : traced_.nodes)
+      if (of.op == StepOp::attention) size = std::max(size, attention_scratch(steps_, of.offset));
+    return size;
   }
 
   void look_into(int n) {
@@ -534,7 +557,7 @@ class StepMachine {
     const auto part = [&](std::int64_t k) {
       const auto first = border(k, parts), end = border(k + 1, parts);
       if (first == end) return;
-      const auto scratch = step_scratch_size(scratch_rows(end - first), program_.widest);
+      const auto scratch = scratch_size(end - first);
       const Buffer own(buffers_, k == 0 ? 0 : static_cast<std::size_t>(scratch) * sizeof(F));
       body(first, end,
            StepRoom<F>{k == 0 ? room_.scratch : own.template as<F>(),

@@ -40,7 +40,11 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
       case StepOp::multiply:
       case StepOp::outer:
       case StepOp::mix:
+      case StepOp::normalize:
         for (const int operand : {node.a, node.b, node.c}) keep(operand);
+        break;
+      case StepOp::attention:
+        for (const int operand : {n, node.a, node.b, node.c}) keep(operand);
         break;
       case StepOp::array:
         keep(n);

@@ -18,7 +18,7 @@ class Arrangement {
     fold_embeddings();
     find_loops();
     std::vector<int> order;
-    bool divided = loops_.empty();
+    bool divided = loops_.empty() || program_.attends;
     for (int n = 0, loop = 0; n < recorded_; ++n) {
       if (loop < static_cast<int>(loops_.size()) && loops_[at(loop)].first == n)
         divided |= move_out_of(loops_[at(loop++)], order);

@@ -29,6 +29,8 @@ const char* name_of_operation(StepOp op) {
     case StepOp::greater: return "gt";
     case StepOp::outer: return "outer";
     case StepOp::mix: return "mix";
+    case StepOp::normalize: return "normalize";
+    case StepOp::attention: return "attention";
     case StepOp::array: return "array";
     case StepOp::memory: return "memory";
     case StepOp::left: return "left";

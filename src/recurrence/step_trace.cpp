@@ -340,6 +340,32 @@ Traced StepTrace::mix(const Traced& share, const Traced& a, const Traced& b) {
   return {this, add(node)};
 }
 
+Traced StepTrace::normalize(const Traced& x, const Tensor& gain, const Tensor& bias) {
+  check(gain.size(0) == size(x) && bias.size(0) == size(x), "step_trace",
+        "the gain and the bias of {} numbers are as many, got {} and {}", size(x), gain.size(0),
+        bias.size(0));
+  StepNode node{StepOp::normalize};
+  node.size = size(x);
+  node.a = node_of(x);
+  node.b = node_of(constant(gain));
+  node.c = node_of(constant(bias));
+  return {this, add(node)};
+}
+
+Traced StepTrace::attention(const Traced& queries, const Traced& keys, const Traced& values,
+                            std::int64_t heads) {
+  check(size(queries) == size(keys) && size(keys) == size(values) && size(keys) % heads == 0,
+        "step_trace", "attention with {} heads takes three vectors of one size, got {}, {} and {}",
+        heads, size(queries), size(keys), size(values));
+  StepNode node{StepOp::attention};
+  node.size = size(values);
+  node.a = node_of(queries);
+  node.b = node_of(keys);
+  node.c = node_of(values);
+  node.offset = node.size / heads;
+  return {this, add(node)};
+}
+
 Traced StepTrace::array(ArrayProgramPtr program, const std::vector<Traced>& operands) {
   check(program->inputs.size() == operands.size(), "step_trace",
         "an array program of {} inputs was given {}", program->inputs.size(), operands.size());
@@ -383,6 +409,7 @@ TracedProgram StepTrace::finish(const Traced& output) {
   all.arrays = arrays_;
   all.output = last;
   all.after = after_ < 0 ? static_cast<int>(nodes_.size()) : after_;
+  all.begin_symbol = begin_symbol_;
   all.memory = memory_;
   all.left = left_;
   all.shape = shape_;
@@ -431,6 +458,7 @@ TracedProgram with_nodes(const TracedProgram& from, const std::vector<int>& orde
         std::exchange(node.first_operand, static_cast<int>(program.operands.size()));
     for (int k = 0; k < node.operands; ++k)
       program.operands.push_back(rename(from.operands[at(first_operand + k)]));
+    program.attends |= node.op == StepOp::attention;
     if (node.op != StepOp::array) continue;
     program.arrays.push_back(from.arrays[at(node.array)]);
     node.array = static_cast<int>(program.arrays.size()) - 1;
@@ -445,6 +473,7 @@ TracedProgram with_nodes(const TracedProgram& from, const std::vector<int>& orde
                                    order.begin());
   for (const int n : from.supplied)
     if (rename(n) >= 0) program.supplied.push_back(rename(n));
+  program.begin_symbol = from.begin_symbol;
   program.memory = rename(from.memory);
   program.left = rename(from.left);
   program.shape = from.shape;

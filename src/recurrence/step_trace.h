@@ -82,7 +82,10 @@ struct TracedProgram {
                                  // takes over, B x n
   std::vector<ArrayProgramPtr> arrays;
   int output = -1;
-  int after = 0;                        // see StepProgram
+  int after = 0;  // see StepProgram
+  // A symbol that precedes every sequence, the output after which is h_0; -1: none, and h_0 is 0.
+  std::int64_t begin_symbol = -1;
+  bool attends = false;                 // has attention, which needs segments
   int memory = -1;                      // node of the stack
   int left = -1;                        // node of its final content
   MemoryShape shape{};                  // of the stack
@@ -123,6 +126,8 @@ class StepTrace {
   Traced reading(std::int64_t size);
   void drive(const Traced& reading, const Traced& actions, const MemoryShape& shape,
              const Traced& bottom = {});
+  // A run begins with this symbol, which is not among those that it is given.
+  void begin_with(std::int64_t symbol) { begin_symbol_ = symbol; }
   // Call before drive(): the stack takes over the memory of an earlier run and leaves `left`
   // numbers.
   void take_over(const HeldMemory& held, std::int64_t left);
@@ -152,6 +157,11 @@ class StepTrace {
   Traced concat(const std::vector<Traced>& parts);
   Traced affine(const Traced& x, const Tensor& weight, const Tensor& bias);
   Traced mix(const Traced& share, const Traced& a, const Traced& b);
+  // Layer normalization with its gain and bias, n each, and causal attention of the vector to this
+  // and all earlier steps of its sequence, with several heads (kernel/attention).
+  Traced normalize(const Traced& x, const Tensor& gain, const Tensor& bias);
+  Traced attention(const Traced& queries, const Traced& keys, const Traced& values,
+                   std::int64_t heads);
   // The output of an array program, which has an input for each operand.
   Traced array(ArrayProgramPtr program, const std::vector<Traced>& operands);
   std::int64_t size(const Traced& a) const;
@@ -175,6 +185,7 @@ class StepTrace {
   std::unordered_map<const void*, int> known_nodes_;
   bool of_symbols_;
   MemoryShape shape_{};
+  std::int64_t begin_symbol_ = -1;
   int memory_ = -1, after_ = -1, held_ = -1, left_ = -1;
   HeldMemory taken_;
   Traced moved_;
@@ -209,6 +220,13 @@ inline Tensor mix(const Tensor& share, const Tensor& a, const Tensor& b) {
 }
 inline Traced mix(const Traced& share, const Traced& a, const Traced& b) {
   return StepTrace::of(a).mix(share, a, b);
+}
+// gain (x - mean) / sqrt(variance + 1e-5) + bias, with the mean and the variance of each vector.
+inline Tensor normalized(const Tensor& x, const Tensor& gain, const Tensor& bias) {
+  return at::layer_norm(x, {gain.size(0)}, gain, bias);
+}
+inline Traced normalized(const Traced& x, const Tensor& gain, const Tensor& bias) {
+  return StepTrace::of(x).normalize(x, gain, bias);
 }
 // 1 if a > b, else 0
 inline Tensor larger(const Tensor& a, const Tensor& b) { return a.gt(b).to(a.scalar_type()); }

@@ -1,11 +1,13 @@
 // The transformer, compared with its equations in plain loops, and the properties of dropout.
 #include <gtest/gtest.h>
 
+#include "base/parallel.h"
 #include "model/dropout.h"
 #include "model/language_model.h"
 #include "stack/stack.h"
 #include "support/golden.h"
 #include "support/gradient.h"
+#include "tensor/backward.h"
 
 namespace pushdown::transformer_test {
 namespace {
@@ -307,6 +309,124 @@ void compare_fast_layer(const Json& layers) {
 TEST(Transformer, TheFastStackLayerEqualsThePlainOne) {
   compare_fast_layer(kLayers);
   compare_fast_layer(with_exponentials());
+}
+
+// Attention layers alone are one recorded program; read() uses tensor operations.
+class RecordedTransformer {
+ public:
+  RecordedTransformer(const std::string& dtype, double dropout, std::int64_t hidden)
+      : model_(Alphabet({"a", "b", "c"}),
+               Json{{"architecture", "transformer"},
+                    {"layers", {"attention", Json{{"kind", "attention"}, {"heads", 1}}}},
+                    {"hidden", hidden},
+                    {"heads", 2},
+                    {"feedforward", hidden + 3},
+                    {"dropout", dropout},
+                    {"end_symbol", false},
+                    {"dtype", dtype},
+                    {"seed", 3}}) {
+    // The parameters of norms differ, too.
+    at::NoGradGuard guard;
+    Random random(9);
+    for (const auto& [name, tensor] : model_.parameters())
+      for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor.view(-1)[i] += 0.1 * random.normal();
+  }
+  const LanguageModel& model() const { return model_; }
+
+  static Tensor words(std::int64_t batch, std::int64_t length) {
+    return at::arange(batch * length).mul(7).remainder(11).remainder(3).view({batch, length});
+  }
+  static Tensor chosen(const Tensor& logits, const Tensor& words) {
+    return logits.log_softmax(2).gather(2, words.unsqueeze(2)).sum({1, 2});
+  }
+  // Returns what compute(noise) returns, followed by the gradients of its sum.
+  std::vector<Tensor> with_gradients(const std::function<Tensor(Random*)>& compute) const {
+    for (const auto& [name, tensor] : model_.parameters()) tensor.mutable_grad() = Tensor();
+    Random noise(5);
+    const Tensor values = compute(&noise);
+    if (values.requires_grad()) values.sum().backward();
+    std::vector<Tensor> all{values.detach()};
+    for (const auto& [name, tensor] : model_.parameters()) all.push_back(tensor.grad().clone());
+    all.push_back(at::tensor(static_cast<double>(noise.uniform()), at::kDouble));
+    return all;
+  }
+  std::vector<Tensor> by_operations(const Tensor& words) const {
+    return with_gradients([&](Random* noise) {
+      return chosen(model_.read(words, model_.begin(words.size(0), words.size(1)), noise).first,
+                    words);
+    });
+  }
+
+ private:
+  LanguageModel model_;
+};
+
+TEST(Transformer, RecordedAttentionEqualsItsOperations) {
+  for (const auto& [dtype, bound] : {std::pair{"float64", 1e-11}, {"float32", 1e-3}})
+    for (const double dropout : {0.0, 0.4})
+      for (const std::int64_t hidden : {6, 40})
+        for (const std::int64_t length : {1, 2, 45}) {
+          const RecordedTransformer network(dtype, dropout, hidden);
+          const LanguageModel& model = network.model();
+          const Tensor words = RecordedTransformer::words(3, length);
+          const auto wanted = network.by_operations(words);
+          const std::vector<std::pair<std::string, std::function<Tensor(Random*)>>> ways{
+              {"logits",
+               [&](Random* noise) {
+                 return RecordedTransformer::chosen(model.logits(words, noise), words);
+               }},
+              {"log_probabilities",
+               [&](Random* noise) { return model.log_probabilities(words, noise); }},
+              {"differentiate",
+               [&](Random* noise) { return model.differentiate(words, 1, noise); }}};
+          for (const auto& [name, way] : ways) {
+            const auto found = network.with_gradients(way);
+            ASSERT_EQ(found.size(), wanted.size());
+            for (std::size_t k = 0; k < found.size(); ++k)
+              EXPECT_LT(deviation(found[k], wanted[k]), bound)
+                  << name << ", " << dtype << ", dropout " << dropout << ", " << hidden << " x "
+                  << length << ", result " << k;
+          }
+        }
+}
+
+TEST(Transformer, ResultsDoNotDependOnThreads) {
+  const RecordedTransformer network("float32", 0.2, 40);
+  const LanguageModel& model = network.model();
+  const Tensor words = RecordedTransformer::words(5, 70);
+  const auto results = [&](int threads) {
+    set_thread_count(threads);
+    auto all = network.with_gradients(
+        [&](Random* noise) { return model.differentiate(words, 0.5, noise); });
+    const auto more = network.with_gradients([&](Random* noise) {
+      return RecordedTransformer::chosen(model.logits(words, noise), words);
+    });
+    set_thread_count(1);
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const auto one = results(1);
+  for (const int threads : {2, 3}) {
+    const auto several = results(threads);
+    for (std::size_t k = 0; k < one.size(); ++k) EXPECT_TRUE(one[k].equal(several[k])) << k;
+  }
+}
+
+TEST(Transformer, HasSecondDerivativesOnRequest) {
+  const RecordedTransformer network("float64", 0, 6);
+  const Tensor words = RecordedTransformer::words(2, 5);
+  const Tensor plain = network.model().log_probabilities(words);
+  const SecondDerivatives wanted;
+  const Tensor again = network.model().log_probabilities(words);
+  EXPECT_LT(deviation(again, plain), 1e-12);
+  const Tensor& weight = network.model().parameters().front().second;
+  weight.mutable_grad() = Tensor();
+  again.sum().backward({}, true, true);
+  const Tensor first = weight.grad();
+  weight.mutable_grad() = Tensor();
+  first.square().sum().backward();
+  EXPECT_TRUE(weight.grad().isfinite().all().item<bool>());
+  EXPECT_GT((weight.grad() - first).abs().max().item<double>(), 0);
 }
 
 TEST(TransformerDropout, IsRepeatedBySeedAndAbsentWithoutNoise) {

@@ -26,6 +26,8 @@ struct Attention {
   AttentionRows<const F> queries, keys, values;     // T x heads D
   AttentionRows<F> out;                             // T x heads D
   AttentionRows<F> log_sums;                        // l : T x heads
+  // Both passes return early, with meaningless numbers, once it is not 0. Null: they do not.
+  const int* stop = nullptr;
 };
 
 // The gradients of queries, keys and values are added to those that are there; null: not wanted.

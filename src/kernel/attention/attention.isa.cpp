@@ -111,8 +111,10 @@ class AttentionHead {
   // where a block sees few keys.
   template <class Visit>
   [[gnu::always_inline]] inline void in_query_blocks(Visit visit) const {
-    for (Index left = (z_.rows + kQueries - 1) / kQueries; left > 0; --left)
+    for (Index left = (z_.rows + kQueries - 1) / kQueries; left > 0; --left) {
+      if (z_.stop != nullptr && __atomic_load_n(z_.stop, __ATOMIC_RELAXED) != 0) return;
       visit(z_.rows - left * kQueries);
+    }
   }
   // Calls visit(first, count, diagonal) for blocks of all keys that a block of queries sees, the
   // last block being one of which some queries do not see all keys.

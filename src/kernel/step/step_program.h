@@ -34,14 +34,16 @@ enum class StepOp : std::uint8_t {
   tanh,
   exp,
   relu,
-  softmax,   // over each `offset` consecutive numbers
-  greatest,  // 1 at the greatest of each `offset` numbers, else 0; no gradient
-  greater,   // 1 if a > b, else 0; no gradient
-  outer,     // a_i b_j, row i after row i - 1
-  mix,       // c a + (1 - c) b, c one number
-  array,     // an array program (kernel/array/program.h) over its operands
-  memory,    // a stack; a: its actions, b: its initial content or -1. Value: the reading
-  left,      // the final content of memory a for a later run: one value, after the last step
+  softmax,    // over each `offset` consecutive numbers
+  greatest,   // 1 at the greatest of each `offset` numbers, else 0; no gradient
+  greater,    // 1 if a > b, else 0; no gradient
+  outer,      // a_i b_j, row i after row i - 1
+  mix,        // c a + (1 - c) b, c one number
+  array,      // an array program (kernel/array/program.h) over its operands
+  normalize,  // layer normalization of a with the gain b and the bias c
+  attention,  // causal, in no loop; queries a, keys b, values c; heads of `offset` numbers
+  memory,     // a stack; a: its actions, b: its initial content or -1. Value: the reading
+  left,       // the final content of memory a for a later run: one value, after the last step
 };
 
 struct StepTerm {

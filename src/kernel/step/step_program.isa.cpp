@@ -2,8 +2,17 @@
 #include "kernel/step/step_program.h"
 
 #include "kernel/array/run.h"
+#include "kernel/attention/attention.h"
+#include "kernel/attention/normalize.h"
 #include "kernel/step/step_memory.h"
 #include "kernel/step/step_operations.h"
+
+namespace pushdown {
+template <>
+AttentionKernel<float> isa_kernel<AttentionKernel<float>, PUSHDOWN_OWN_ISA>();
+template <>
+AttentionKernel<double> isa_kernel<AttentionKernel<double>, PUSHDOWN_OWN_ISA>();
+}  // namespace pushdown
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 namespace {
@@ -305,6 +314,13 @@ class StepRun {
           return share * load(x[b] + i) + (1 - share) * load(y[b] + i);
         });
       }
+      case StepOp::normalize: {
+        const Rows<F> x = a();
+        const F *gain = value(node.b, t)[0], *bias = value(node.c, t)[0];
+        for (Index b = 0; b < rows_; ++b) normalize_row(x[b], gain, bias, out[b], node.size);
+        return;
+      }
+      case StepOp::attention: return attention_.forward(attention(node, out), scratch_);
       case StepOp::array: {
         if (p_.arrays[node.array].is_idle(t)) return;
         for (Index b = 0; b < rows_; ++b) {
@@ -479,6 +495,15 @@ class StepRun {
         add_to(node.b, t, of([](F s) { return 1 - s; }), node.sets_b);
         return;
       }
+      case StepOp::normalize: return propagate_normalize(node, slope, t);
+      case StepOp::attention: {
+        const auto of = [&](int n) {
+          return p_.nodes[n].gradient ? attention_rows(gradient(n, t)) : AttentionRows<F>{};
+        };
+        return attention_.backward(attention(node, out),
+                                   {{slope.first, slope.row}, of(node.a), of(node.b), of(node.c)},
+                                   scratch_);
+      }
       case StepOp::array: {
         const ArrayCode<F>& code = p_.arrays[node.array];
         if (code.is_idle(t)) return;
@@ -529,6 +554,38 @@ class StepRun {
     }
   }
 
+  void propagate_normalize(const StepNode& node, Rows<F> slope, Index t) {
+    const auto x = value(node.a, t);
+    const F* gain = value(node.b, t)[0];
+    const auto of = [&](int n) { return p_.nodes[n].gradient ? gradient(n, t)[0] : nullptr; };
+    F *gain_slope = of(node.b), *bias_slope = of(node.c);
+    for (Index b = 0; b < rows_; ++b) {
+      normalize_row_backward(x[b], gain, slope[b], node.size, gain_slope, bias_slope,
+                             [&](Index i, Vector<F> own) { store(scratch_ + i, own); });
+      if (!p_.nodes[node.a].gradient) continue;
+      add_rows(Rows<F>{gradient(node.a, t)[b], 0}, 1, node.size, p_.nodes[node.a].sliced,
+               [&](Index, Index i) { return load(scratch_ + i); });
+    }
+  }
+
+  static AttentionRows<F> attention_rows(Rows<F> rows) { return {rows.first, rows.row}; }
+  // The logarithms of sums are stored after the numbers of the result.
+  Attention<F> attention(const StepNode& node, Rows<F> out) const {
+    const auto given = [&](int n) {
+      const Rows<F> rows = value(n, 0);
+      return AttentionRows<const F>{rows.first, rows.row};
+    };
+    return {rows_,
+            node.size / node.offset,
+            node.offset,
+            given(node.a),
+            given(node.b),
+            given(node.c),
+            {out.first, out.row},
+            {out.first + node.size, out.row},
+            p_.stop};
+  }
+
   void propagate_outer(const StepNode& node, Rows<F> slope, Index t) {
     const auto x = value(node.a, t), y = value(node.b, t);
     const Index left = p_.nodes[node.a].size, right = p_.nodes[node.b].size;
@@ -551,6 +608,7 @@ class StepRun {
   Index rows_;           // the sequences that have not ended, which are the first ones; or steps
   Index sequence_ = -1;  // see in_sequences()
   F* scratch_;
+  AttentionKernel<F> attention_ = isa_kernel<AttentionKernel<F>, PUSHDOWN_OWN_ISA>();
   int memory_node_ = -1, left_node_ = -1;
   StepMemory<F> memory_{};
   Index object_size_ = 0;

@@ -84,7 +84,8 @@ BufferPool::Block BufferPool::take(std::size_t bytes) {
 
 void BufferPool::keep(Block block) {
   std::lock_guard lock(mutex_);
-  if (block.bytes > limit_) return release(block.memory, block.bytes);
+  const std::size_t most = 4 * limit_, large = limit_ / 4;
+  if (block.bytes > most) return release(block.memory, block.bytes);
   idle_.push_back(block);
   idle_bytes_ += block.bytes;
   while (idle_bytes_ > limit_) {
@@ -92,6 +93,7 @@ void BufferPool::keep(Block block) {
     const auto smallest = std::min_element(
         idle_.begin(), idle_.end(),
         [](const Block& left, const Block& right) { return left.bytes < right.bytes; });
+    if (idle_bytes_ <= most && smallest->bytes >= large) return;
     idle_bytes_ -= smallest->bytes;
     release(smallest->memory, smallest->bytes);
     idle_.erase(smallest);

@@ -36,10 +36,11 @@ class Buffer {
 
 class BufferPool {
  public:
-  // Keeps returned buffers as long as they fit into `limit` bytes together. What it gives back to
-  // the system has to be cleared by the system at its next use, which can take a third of the time
-  // of an update.
-  explicit BufferPool(std::size_t limit = std::size_t{1} << 30) : limit_(limit) {}
+  // Keeps returned buffers as long as they fit into `limit` bytes together, or into four times as
+  // many if each is at least a quarter of the limit: those of one update of a large network. What
+  // it gives back to the system has to be cleared by the system at its next use, which can take a
+  // third of the time of an update.
+  explicit BufferPool(std::size_t limit = std::size_t{256} << 20) : limit_(limit) {}
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;

@@ -52,11 +52,17 @@ TEST(BufferPool, TheSmallestThatFitsIsTaken) {
 
 TEST(BufferPool, KeepsNoMoreThanItsLimit) {
   const auto pool = std::make_shared<BufferPool>(100000);
-  { const Buffer huge(pool, 200000); }
+  { const Buffer huge(pool, 500000); }
   EXPECT_EQ(pool->idle_bytes(), 0u);
-  { const Buffer a(pool, 40000), b(pool, 40000), c(pool, 40000); }
+  {
+    std::vector<Buffer> small;
+    for (int k = 0; k < 7; ++k) small.emplace_back(pool, 20000);
+  }
   EXPECT_GT(pool->idle_bytes(), 0u);
   EXPECT_LE(pool->idle_bytes(), 100000u);
+  { const Buffer a(pool, 150000), b(pool, 150000); }  // large ones: four times as many
+  EXPECT_GE(pool->idle_bytes(), 300000u);
+  EXPECT_LE(pool->idle_bytes(), 400000u);
 }
 
 TEST(BufferPool, KeepsTheMemoryOfAWideNetworkByDefault) {

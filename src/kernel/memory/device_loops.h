@@ -47,6 +47,18 @@ PUSHDOWN_DEVICE F dot(const F* x, const F* y, Index count) {
   return sum;
 }
 
+// Writes the weights of the actions and after them the value, `width` numbers each, to rows whose
+// padding becomes 0. given: the weights of each number, or (shared) of all | the value.
+template <class F, class Team>
+PUSHDOWN_DEVICE void spread_actions(const Team& team, F* rows, const F* given, Index width,
+                                    Index row, Index count, bool shared) {
+  each(team, row, [&](Index k) {
+    for (Index a = 0; a < count; ++a)
+      rows[a * row + k] = k >= width ? F(0) : given[shared ? a : k * count + a];
+    rows[count * row + k] = k < width ? given[(shared ? count : count * width) + k] : F(0);
+  });
+}
+
 // One thread for each number.
 template <class F, class Team, class From, class Run>
 PUSHDOWN_DEVICE void mix(const Team& team, F* to, Index rows, Index width, Index count,

@@ -69,6 +69,30 @@ void expected_values(const LoneThread&, const F* given, F* chances, F* expected,
   }
 }
 
+// See device_loops.h. Reads whole vectors.
+template <class F>
+void spread_actions(const LoneThread&, F* rows, const F* given, Index width, Index row, Index count,
+                    bool shared) {
+  const F* value = given + (shared ? count : count * width);
+  for (Index k = 0; k < row; k += kLanes<F>)
+    store(rows + count * row + k, first_lanes(load(value + k), width - k));
+  for (Index a = 0; a < count; ++a) {
+    F* to = rows + a * row;
+    const Vector<F> all = splat(shared ? given[a] : F(0));
+    for (Index k = 0; k < row; k += kLanes<F>) store(to + k, first_lanes(all, width - k));
+    for (Index k = 0; !shared && k < width; ++k) to[k] = given[k * count + a];
+  }
+}
+
+// Adds up the numbers of each row, several rows at a time.
+template <class F, Index kCount>
+void sum_rows(F* sums, const F* rows, Index width, Index row) {
+  F all[kCount] = {};
+  for (Index k = 0; k < width; ++k)
+    for (Index a = 0; a < kCount; ++a) all[a] += rows[a * row + k];
+  for (Index a = 0; a < kCount; ++a) sums[a] = all[a];
+}
+
 // Calls run(kCount constant, sources, weights) with the sources that exist.
 template <class F, class From, class Run>
 [[gnu::always_inline]] inline void with_sources(Index count, const From& from, F* weights,
@@ -150,15 +174,14 @@ void sum_products(const LoneThread&, F* out, const F* given, Index rows, Index w
           }
         });
   }
-  for (Index a = 0; a < count; ++a) {
-    const F* of = scratch + a * row;
-    if (shared) {
-      out[a] = 0;
-      for (Index k = 0; k < width; ++k) out[a] += of[k];
-    } else {
-      for (Index k = 0; k < width; ++k) out[k * count + a] = of[k];
-    }
+  if (shared) {
+    Index a = 0;
+    for (; a + 2 < count; a += 3) sum_rows<F, 3>(out + a, scratch + a * row, width, row);
+    for (; a < count; ++a) sum_rows<F, 1>(out + a, scratch + a * row, width, row);
+    return;
   }
+  for (Index a = 0; a < count; ++a)
+    for (Index k = 0; k < width; ++k) out[k * count + a] = scratch[a * row + k];
 }
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -185,7 +185,11 @@ struct ShiftedMemory {
   PUSHDOWN_DEVICE void read(const Team& team, Index extent, F* reading) const {
     reading_cells([&](Index d, Index at, Index step) {
       const F* cell = now + place(d, extent) * row;
-      each(team, width, [&](Index k) { reading[at + k * step] = cell[k]; });
+      F* to = reading + at;
+      if (step == 1)
+        each(team, width, [&](Index k) { to[k] = cell[k]; });
+      else
+        each(team, width, [&](Index k) { to[k * step] = cell[k]; });
     });
   }
 
@@ -211,11 +215,7 @@ struct ShiftedMemory {
   PUSHDOWN_DEVICE void forward(const Team& team, Index u, const F* given, F* reading) {
     F* w = weights + (taped ? u : 0) * (count + 1) * row;
     F* value = w + count * row;
-    each(team, row, [&](Index k) {
-      for (Index a = 0; a < count; ++a)
-        w[a * row + k] = k >= width ? F(0) : given[shared ? a : k * count + a];
-      value[k] = k < width ? given[(shared ? count : count * width) + k] : F(0);
-    });
+    spread_actions(team, w, given, width, row, count, shared);
     const F* old = now;
     const Index before = extent(u - 1), after = extent(u), old_rows = rows_after(u - 1);
     // Without a tape, two buffers alternate.
@@ -228,10 +228,12 @@ struct ShiftedMemory {
         [&](Index at) { return regular_end(low + at, after, before) - low; });
     const F* rest = old + (old_rows - 1) * row;
     F* left = now + (many - 1) * row;
-    each(team, row, [&](Index k) {
-      if (kind == ShiftedKind::tape) now[k] += value[k];
-      left[k] = worn ? (w[k] + w[row + k]) * rest[k] : rest[k];
-    });
+    if (F* top = now; kind == ShiftedKind::tape)
+      each(team, row, [&](Index k) { top[k] += value[k]; });
+    if (worn)
+      each(team, row, [&](Index k) { left[k] = (w[k] + w[row + k]) * rest[k]; });
+    else
+      each(team, row, [&](Index k) { left[k] = rest[k]; });
     team.sync();
     read(team, after, reading);
   }
@@ -259,7 +261,11 @@ struct ShiftedMemory {
     const F* old = now - old_rows * row;
     reading_cells([&](Index d, Index at, Index step) {
       F* to = gradient + place(d, after) * row;
-      each(team, width, [&](Index k) { to[k] += reading_gradient[at + k * step]; });
+      const F* slope = reading_gradient + at;
+      if (step == 1)
+        each(team, width, [&](Index k) { to[k] += slope[k]; });
+      else
+        each(team, width, [&](Index k) { to[k] += slope[k * step]; });
     });
     team.sync();
     const F* rest = old + (old_rows - 1) * row;
@@ -277,8 +283,10 @@ struct ShiftedMemory {
     out += shared ? count : count * width;
     const Index put = kind == ShiftedKind::stack ? 0 : 2;  // the action that inserts the value
     const F* top = gradient + place(0, after) * row;
-    each(team, width,
-         [&](Index k) { out[k] = kind == ShiftedKind::tape ? top[k] : top[k] * w[put * row + k]; });
+    if (const F* insert = w + put * row; kind == ShiftedKind::tape)
+      each(team, width, [&](Index k) { out[k] = top[k]; });
+    else
+      each(team, width, [&](Index k) { out[k] = top[k] * insert[k]; });
     mix(
         team, old_gradient, old_rows - 1, row, count, w,
         [&](Index a, Index at) -> const F* {
@@ -288,16 +296,18 @@ struct ShiftedMemory {
         [&](Index at) { return regular_end(old_low + at, before, after) - old_low; });
     // The rest: only cells near the ends take their content from it.
     F* slope = old_gradient + (old_rows - 1) * row;
-    each(team, row, [&](Index k) {
-      slope[k] = worn ? rest_gradient[k] * (w[k] + w[row + k]) : rest_gradient[k];
-    });
+    if (worn)
+      each(team, row, [&](Index k) { slope[k] = rest_gradient[k] * (w[k] + w[row + k]); });
+    else
+      each(team, row, [&](Index k) { slope[k] = rest_gradient[k]; });
     for (Index d = low; d <= last(after); ++d) {
       if (d > old_low && d < last(before)) d = last(before);
       const F* own = gradient + (d - low) * row;
       for (Index a = 0; a < count; ++a) {
         const Index s = source(a, d);
         if (s >= kValue || !outside(s, before)) continue;
-        each(team, row, [&](Index k) { slope[k] += own[k] * w[a * row + k]; });
+        const F* weight = w + a * row;
+        each(team, row, [&](Index k) { slope[k] += own[k] * weight[k]; });
       }
     }
     F* spent = gradient;

@@ -1,6 +1,10 @@
 // Vectorised elementary functions and matrix-vector products. For kernel files only. Arrays have
 // room for whole vectors: lengths are rounded up to kPadding.
 #pragma once
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include <bit>
 
 #include "kernel/memory/memory_shape.h"
@@ -23,6 +27,20 @@ typedef std::int64_t IntegersOfDouble __attribute__((vector_size(kVectorBytes)))
   IntegersOfDouble lane;
   for (int k = 0; k < static_cast<int>(kLanes<double>); ++k) lane[k] = k;
   return lane < static_cast<std::int64_t>(count) ? x : other;
+}
+
+// Stores the first `count` lanes, and leaves the memory after them as it was.
+template <class F>
+[[gnu::always_inline]] inline void store_first(F* to, Vector<F> x, Index count) {
+#if defined(__AVX512F__)
+  // Does not wait until a part that begins there has been stored.
+  if constexpr (sizeof(F) == 4)
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1U << count) - 1), x);
+  else
+    _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1U << count) - 1), x);
+#else
+  store(to, first_lanes(x, count, load(to)));
+#endif
 }
 
 // Sets the row's numbers size .. padded-1 to 0 in whole vectors: `padded` is a multiple of their
@@ -70,6 +88,16 @@ template <class F>
   return greatest[0];
 }
 
+// 0.5 with the sign of x.
+[[gnu::always_inline]] inline Vector<float> half_like(Vector<float> x) {
+  constexpr std::int32_t kSign = INT32_MIN, kHalf = std::bit_cast<std::int32_t>(0.5f);
+  return reinterpret_cast<Vector<float>>((reinterpret_cast<IntegersOfFloat>(x) & kSign) | kHalf);
+}
+[[gnu::always_inline]] inline Vector<double> half_like(Vector<double> x) {
+  constexpr std::int64_t kSign = INT64_MIN, kHalf = std::bit_cast<std::int64_t>(0.5);
+  return reinterpret_cast<Vector<double>>((reinterpret_cast<IntegersOfDouble>(x) & kSign) | kHalf);
+}
+
 // Computes exp as 2^k e^r with |r| <= ln 2 / 2 and the Taylor series of e^r; relative error about
 // one unit in the last place. Results below the range of normal numbers are 0, and those above it
 // infinite, as 2^k is for the exponents just outside; NaN stays NaN.
@@ -77,8 +105,7 @@ template <class F>
   x = x > 89.0f ? splat(89.0f) : x;
   x = x < -87.0f ? splat(-88.0f) : x;
   const Vector<float> scaled = x * 1.44269504f;
-  const auto k = __builtin_convertvector(scaled + (scaled < 0.0f ? splat(-0.5f) : splat(0.5f)),
-                                         IntegersOfFloat);
+  const auto k = __builtin_convertvector(scaled + half_like(scaled), IntegersOfFloat);
   const Vector<float> whole = __builtin_convertvector(k, Vector<float>);
   const Vector<float> r = x - whole * 0.693359375f + whole * 2.12194440e-4f;
   Vector<float> p = splat(1.0f / 5040);
@@ -96,8 +123,7 @@ template <class F>
   x = x > 710.0 ? splat(710.0) : x;
   x = x < -708.0 ? splat(-709.0) : x;
   const Vector<double> scaled = x * 1.4426950408889634;
-  const auto k =
-      __builtin_convertvector(scaled + (scaled < 0.0 ? splat(-0.5) : splat(0.5)), IntegersOfDouble);
+  const auto k = __builtin_convertvector(scaled + half_like(scaled), IntegersOfDouble);
   const Vector<double> whole = __builtin_convertvector(k, Vector<double>);
   const Vector<double> r = x - whole * 0.693145751953125 - whole * 1.4286068203094172e-6;
   Vector<double> p = splat(1.0 / 6227020800);

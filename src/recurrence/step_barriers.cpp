@@ -101,6 +101,13 @@ class Barriers {
   void write(Accesses& to, int n) const {
     if (n >= 0) to.add(place(n).row, place(n).first, true);
   }
+  // Thread i accesses number i of every part of `size` numbers.
+  void write_parts(Accesses& to, int n, std::int64_t size) const { add_parts(to, n, size, true); }
+  void read_parts(Accesses& to, int n, std::int64_t size) const { add_parts(to, n, size, false); }
+  void add_parts(Accesses& to, int n, std::int64_t size, bool written) const {
+    for (std::int64_t first = 0; first < node(n).size; first += size)
+      to.add(place(n).row, place(n).first + first, written);
+  }
   void read_all(Accesses& to, int n) const {
     if (n >= 0) to.add(place(n).row, kAll, false);
   }
@@ -117,7 +124,22 @@ class Barriers {
       case StepOp::held:
       case StepOp::room:
       case StepOp::left:
+      case StepOp::kept:
       case StepOp::slice: return;
+      case StepOp::lstm_cell:
+        write_parts(to, of.a, of.size);
+        read(to, of.b);
+        return write(to, n);
+      case StepOp::lstm_hidden:
+        read(to, of.a);
+        read(to, of.b);
+        write(to, of.c);
+        return write(to, n);
+      case StepOp::gru:
+        write_parts(to, of.a, of.size);
+        read_parts(to, of.b, of.size);
+        read(to, of.c);
+        return write(to, n);
       case StepOp::concat: {
         std::int64_t offset = 0;
         for (int k = 0; k < of.operands; ++k) {
@@ -165,10 +187,17 @@ class Barriers {
       case StepOp::held:
       case StepOp::room:
       case StepOp::left:
+      case StepOp::kept:
       case StepOp::slice:
       case StepOp::symbols:
       case StepOp::greatest:
       case StepOp::greater: return;
+      case StepOp::lstm_cell:
+      case StepOp::gru:
+        write_parts(to, of.a, of.size);
+        of.op == StepOp::gru ? write_parts(to, of.b, of.size) : write(to, of.b);
+        write(to, of.c);
+        return read(to, n);
       case StepOp::concat: {
         std::int64_t offset = 0;
         for (int k = 0; k < of.operands; ++k) {

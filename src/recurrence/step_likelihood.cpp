@@ -103,7 +103,6 @@ class LikelihoodRun {
     hiddens_ = pieces.take(batch_ * places_ * hidden_);
     if (!gradients_) return;
     scores_ = pieces.take(batch_ * places_ * outcomes_);
-    slopes_ = pieces.take(batch_ * places_ * hidden_);
   }
 
   // Adds the gradients of W and of b.
@@ -111,10 +110,9 @@ class LikelihoodRun {
     dense_.outer_sum({batch_, places_, scores_, places_ * outcomes_, outcomes_, hiddens_,
                       places_ * hidden_, hidden_, hidden_, scales, of_weight, hidden_, 0,
                       outcomes_});
-    for (std::int64_t b = 0; b < batch_; ++b)
-      for (std::int64_t t = 0; t < places_; ++t)
-        for (std::int64_t k = 0; k < outcomes_; ++k)
-          of_bias[k] += scales[b] * scores_[(b * places_ + t) * outcomes_ + k];
+    const F one = 1;
+    dense_.outer_sum({batch_, places_, scores_, places_ * outcomes_, outcomes_, &one, 0, 0, 1,
+                      scales, of_bias, 1, 0, outcomes_});
   }
 
   // Computes one sequence and passes its slopes to the machine.
@@ -123,20 +121,12 @@ class LikelihoodRun {
     if (skipped_ > 0) std::fill_n(hiddens, hidden_, F(0));
     for (std::int64_t t = 0; t + skipped_ < places_; ++t)
       std::copy_n(machine_.output_of(b, t), hidden_, hiddens + (t + skipped_) * hidden_);
-    F *scores = gradients_ ? scores_ + b * places_ * outcomes_ : nullptr,
-      *slopes = gradients_ ? slopes_ + b * places_ * hidden_ : nullptr;
-    const auto padded = padded_size(hidden_);
-    std::vector<F> scratch(
-        static_cast<std::size_t>(padded_size(outcomes_) + padded + 2 * kPadding));
-    const double value = dense_.log_likelihood(layer_, places_, hiddens,
-                                               targets_.data_ptr<std::int64_t>() + b * places_,
-                                               scratch.data(), scores, slopes);
-    for (std::int64_t t = 0; gradients_ && t + skipped_ < places_; ++t) {
-      F* to = machine_.slope_of(b, t);
-      std::copy_n(slopes + (t + skipped_) * hidden_, hidden_, to);
-      std::fill_n(to + hidden_, padded - hidden_, F(0));
-    }
-    return value;
+    std::vector<F> scratch(static_cast<std::size_t>(likelihood_scratch(outcomes_)));
+    // A hidden vector before the first symbol is constant.
+    return dense_.log_likelihood(layer_, places_, hiddens,
+                                 targets_.data_ptr<std::int64_t>() + b * places_, scratch.data(),
+                                 gradients_ ? scores_ + b * places_ * outcomes_ : nullptr,
+                                 gradients_ ? machine_.slope_of(b, -skipped_) : nullptr);
   }
 
   StepPlanPtr plan_;
@@ -149,8 +139,8 @@ class LikelihoodRun {
   StepMachine<F> machine_;
   Buffer memory_;
   OutputLayer<F> layer_{};
-  F* hiddens_ = nullptr;                     // B x (T+1) x H
-  F *scores_ = nullptr, *slopes_ = nullptr;  // gradients: of the scores, B x (T+1) x V; of hiddens
+  F* hiddens_ = nullptr;  // B x (T+1) x H
+  F* scores_ = nullptr;   // gradients of the scores, B x (T+1) x V
   DenseKernel<F> dense_ = kernel_for<DenseKernel<F>>(current_isa());
 };
 

@@ -76,12 +76,14 @@ class StepMachine {
     const F* given = slopes.data_ptr<F>();
     const auto size = node(traced_.output).size, row = padded_size(size);
     // Rows are read in whole vectors.
-    for (std::int64_t r = 0; r < batch_ * steps_; ++r) {
-      std::copy_n(given + r * size, size, slopes_ + r * row);
-      std::fill_n(slopes_ + r * row + size, row - size, F(0));
-    }
+    for (std::int64_t b = 0; b < batch_; ++b)
+      for (std::int64_t t = 0; t < steps_; ++t, given += size) {
+        std::copy_n(given, size, slope_of(b, t));
+        std::fill_n(slope_of(b, t) + size, row - size, F(0));
+      }
     in_parts([&](std::int64_t first, std::int64_t end, const StepRoom<F>& room) {
-      kernel_.backward(program_, first, end, room, traced_.output, slopes_, row, steps_ * row);
+      kernel_.backward(program_, first, end, room, traced_.output, slope_of(0, 0), row,
+                       (steps_ + 1) * row);
     });
     StopCheck()();
   }
@@ -126,7 +128,8 @@ class StepMachine {
         tail(b);
       }
       if (gradients_)
-        kernel_.backward(program_, first, end, room, traced_.output, slopes_, row, steps_ * row);
+        kernel_.backward(program_, first, end, room, traced_.output, slope_of(0, 0), row,
+                         (steps_ + 1) * row);
       stop();
     };
     if (threads * rounds == 1)
@@ -137,9 +140,10 @@ class StepMachine {
   const F* output_of(std::int64_t b, std::int64_t t) const {
     return places_[static_cast<std::size_t>(traced_.output)].at(t, b);
   }
-  // Has room for whole vectors, and must be written up to the end of the last one.
+  // Rows of whole vectors, which must be written up to the end of the last one, one after the
+  // other. The first one of a sequence, of t = -1, is not used.
   F* slope_of(std::int64_t b, std::int64_t t) const {
-    return slopes_ + (b * steps_ + t) * padded_size(node(traced_.output).size);
+    return slopes_ + (b * (steps_ + 1) + t + 1) * padded_size(node(traced_.output).size);
   }
 
   // Returns the output, B x T x n.
@@ -389,7 +393,7 @@ class StepMachine {
     }
     if (!by_blocks_) room_ = room_of(batch_, cut);
     if (gradients_)
-      slopes_ = cut.take(batch_ * steps_ * padded_size(node(traced_.output).size) + kPadding);
+      slopes_ = cut.take(batch_ * (steps_ + 1) * padded_size(node(traced_.output).size) + kPadding);
     bytes_ = cut.bytes();
   }
 
@@ -423,6 +427,10 @@ class StepMachine {
           offset += node(part).size;
         }
       }
+      // The last parts of gates are read and written in whole vectors.
+      if (of.op == StepOp::lstm_cell) reach(of.a, 3 * of.size + padded_size(of.size));
+      if (of.op == StepOp::gru)
+        for (const int gates : {of.a, of.b}) reach(gates, 2 * of.size + padded_size(of.size));
       if (of.op == StepOp::memory) reach_beyond(of.a);
       // One number for each head.
       if (of.op == StepOp::attention) reach(static_cast<int>(n), of.size + of.size / of.offset);

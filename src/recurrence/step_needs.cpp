@@ -41,6 +41,9 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
       case StepOp::outer:
       case StepOp::mix:
       case StepOp::normalize:
+      case StepOp::lstm_cell:
+      case StepOp::lstm_hidden:
+      case StepOp::gru:
         for (const int operand : {node.a, node.b, node.c}) keep(operand);
         break;
       case StepOp::attention:

@@ -40,6 +40,20 @@ class Setters {
         node.sets_a = reach(node.a, true);
         node.sets_b = reach(node.b, true);
         return;
+      // They set the gradients of gates, which nothing else reads.
+      case StepOp::lstm_cell:
+        reach(node.a, true, 3 * node.size);
+        node.sets_b = reach(node.b, true);
+        return;
+      case StepOp::lstm_hidden:
+        node.sets_b = reach(node.b, true);
+        node.sets_a = reach(node.a, true);
+        return;
+      case StepOp::gru:
+        reach(node.a, true);
+        reach(node.b, true);
+        reach(node.c, false);
+        return;
       case StepOp::slice:
       case StepOp::previous: return;  // their gradients are those of the source
       default: break;
@@ -52,10 +66,10 @@ class Setters {
 
   // Records that the gradient of node n receives something at every step and in every sequence, or
   // only sometimes. Returns whether it can be set: it must be the first time, and the gradient must
-  // start anew at every step.
-  bool reach(int n, bool always) {
+  // start anew at every step. `count`: only its first numbers.
+  bool reach(int n, bool always, std::int64_t count = -1) {
     if (n < 0 || !at(n).gradient) return false;
-    Part part{0, at(n).size};
+    Part part{0, count < 0 ? at(n).size : count};
     for (; at(n).op == StepOp::slice; n = at(n).a) {
       part.first += at(n).offset;
       part.end += at(n).offset;

@@ -34,6 +34,10 @@ const char* name_of_operation(StepOp op) {
     case StepOp::array: return "array";
     case StepOp::memory: return "memory";
     case StepOp::left: return "left";
+    case StepOp::lstm_cell: return "lstm c";
+    case StepOp::lstm_hidden: return "lstm h";
+    case StepOp::gru: return "gru";
+    case StepOp::kept: return "kept";
   }
   return "";
 }
@@ -114,6 +118,9 @@ class StepTextWriter {
     if (of.op == StepOp::multiply || of.op == StepOp::outer || of.op == StepOp::add ||
         of.op == StepOp::subtract || of.op == StepOp::scale)
       return of.size;
+    if (of.op == StepOp::lstm_cell) return 3 * of.size;
+    if (of.op == StepOp::lstm_hidden) return of.size;
+    if (of.op == StepOp::gru) return 7 * of.size;
     std::int64_t sum = 0;
     for (int k = 0; k < of.terms; ++k) {
       const StepTerm& term = program_.terms[static_cast<std::size_t>(of.first_term + k)];

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "recurrence/affine.h"
+#include "recurrence/step_fusion.h"
 #include "recurrence/step_setters.h"
 
 namespace pushdown {
@@ -381,25 +382,31 @@ Traced StepTrace::array(ArrayProgramPtr program, const std::vector<Traced>& oper
   return {this, add(node)};
 }
 
-TracedProgram StepTrace::finish(const Traced& output) {
-  const int last = node_of(output);
+std::vector<char> StepTrace::needed(const std::vector<StepNode>& nodes, int output) const {
   const auto at = [](int n) { return static_cast<std::size_t>(n); };
-  // The nodes on which the output depends, at this step or an earlier one.
-  std::vector<char> alive(nodes_.size());
-  std::vector<int> open{last, left_};
+  std::vector<char> alive(nodes.size());
+  std::vector<int> open{output, left_};
   while (!open.empty()) {
     const int n = open.back();
     open.pop_back();
     if (n < 0 || alive[at(n)]) continue;
     alive[at(n)] = 1;
-    const StepNode& node = nodes_[at(n)];
+    const StepNode& node = nodes[at(n)];
     check(node.op != StepOp::previous || node.a >= 0, "step_trace", "a state was never bound");
     open.insert(open.end(), {node.a, node.b, node.c});
     for (int k = 0; k < node.terms; ++k) open.push_back(terms_[at(node.first_term + k)].operand);
     for (int k = 0; k < node.operands; ++k) open.push_back(operands_[at(node.first_operand + k)]);
   }
+  return alive;
+}
+
+TracedProgram StepTrace::finish(const Traced& output) {
+  const int last = node_of(output);
+  std::vector<StepNode> nodes = nodes_;
+  fuse_gates(nodes, terms_, operands_, needed(nodes, last), last, after_);
+  const std::vector<char> alive = needed(nodes, last);
   TracedProgram all;
-  all.nodes = nodes_;
+  all.nodes = std::move(nodes);
   all.terms = terms_;
   all.operands = operands_;
   all.matrices = matrices_;
@@ -415,7 +422,7 @@ TracedProgram StepTrace::finish(const Traced& output) {
   all.shape = shape_;
   std::vector<int> order;
   for (int n = 0; n < static_cast<int>(nodes_.size()); ++n)
-    if (alive[at(n)]) order.push_back(n);
+    if (alive[static_cast<std::size_t>(n)]) order.push_back(n);
   TracedProgram program = with_nodes(all, order, static_cast<int>(nodes_.size()));
   if (shape_.kind == MemoryKind::nondeterministic) {
     std::int64_t start = 0;

@@ -146,7 +146,8 @@ class StepTrace {
   // Operations recorded from here on run after the step, see StepProgram::after.
   void begin_aftermath() { after_ = static_cast<int>(nodes_.size()); }
 
-  // Returns the program that computes `output`, without unneeded nodes.
+  // Returns the program that computes `output`, without unneeded nodes and with the gates of its
+  // cells fused (step_fusion.h).
   TracedProgram finish(const Traced& output);
 
   // The operations, see below.
@@ -172,6 +173,8 @@ class StepTrace {
   int node_of(const Traced& a);
   int add(StepNode node);
   int sum(const Traced& a, const Traced& b);
+  // Returns, by node, whether the output depends on it, at this step or an earlier one.
+  std::vector<char> needed(const std::vector<StepNode>& nodes, int output) const;
   // Returns whether a result is computed immediately.
   bool now(const Traced& a) const { return !of_symbols_ && a.known_.defined(); }
   bool is(const Traced& a, StepOp op) const { return a.node_ >= 0 && nodes_[a.node_].op == op; }

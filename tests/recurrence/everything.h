@@ -46,7 +46,9 @@ struct Everything {
   int drawn = 0;
   std::vector<Tensor> tensors;
   Tensor weight = leaf({7, 3}), recurrent = leaf({7, 5}), bias = leaf({7}), shift = leaf({5}),
-         pairs = leaf({5, 15}), narrow = leaf({5, 2}), share = leaf({1, 5}), late = leaf({5, 8});
+         pairs = leaf({5, 15}), narrow = leaf({5, 2}), share = leaf({1, 5}), late = leaf({5, 8}),
+         lstm_x = leaf({20, 3}), lstm_h = leaf({20, 5}), gru_x = leaf({15, 5}),
+         gru_h = leaf({15, 5});
 
   Tensor leaf(at::IntArrayRef shape) {
     Tensor tensor = at::empty(shape, at::kDouble);
@@ -68,9 +70,21 @@ struct Everything {
     const V part = pushdown::linear(gate, share).sigmoid();  // one number
     const V mixed = mix(part, chosen, c);
     const V shares = pushdown::linear(joined(std::vector<V>{mixed, x}), late).softmax(1);
+    const V within = 0.2 * cells(x, h, c, gate);
     const V pairs_of = grouped(joined(std::vector<V>{shares, last, last}));  // 9 numbers
     return {(mixed * shares + crossed.exp() * 0.3 - 0.2 * arrayed(gate, c)).tanh(),
-            pairs_of.narrow(1, 2, 5) + mixed + shares};
+            pairs_of.narrow(1, 2, 5) + mixed + shares + within};
+  }
+  // An LSTM and a GRU, whose gates are fused.
+  template <class V>
+  V cells(const V& x, const V& h, const V& c, const V& y) const {
+    const auto gates = (pushdown::linear(x, lstm_x) + pushdown::linear(h, lstm_h)).chunk(4, 1);
+    const V cell = gates[1].sigmoid() * c + gates[0].sigmoid() * gates[2].tanh();
+    const auto own = pushdown::linear(y, gru_x).chunk(3, 1);
+    const auto other = pushdown::linear(h, gru_h).chunk(3, 1);
+    const V reset = (own[0] + other[0]).sigmoid(), update = (own[1] + other[1]).sigmoid();
+    const V candidate = (own[2] + reset * other[2]).tanh();
+    return gates[3].sigmoid() * cell.tanh() + (candidate + update * (c - candidate));
   }
 };
 

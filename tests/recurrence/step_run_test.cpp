@@ -121,7 +121,7 @@ std::vector<V> gated_step(const V& x, const V& h, const V& c, const Tensor& weig
   const std::vector<V> gates =
       (pushdown::linear(x, weight) + pushdown::linear(h, recurrent)).chunk(4, 1);
   const V cell = gates[1].sigmoid() * c + gates[0].sigmoid() * gates[2].tanh();
-  return {gates[3].sigmoid() * cell.tanh(), cell};
+  return {gates[3].sigmoid() * cell.relu(), cell};  // not the LSTM, whose gates are fused
 }
 
 TEST(StepTrace, SetsGradientsThatNothingElseReachedBefore) {

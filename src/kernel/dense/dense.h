@@ -1,9 +1,11 @@
 // The matrix products around recorded steps on raw memory: the output layer with its softmax, and
 // the sums of outer products that are the gradients of weight matrices.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "kernel/isa.h"
+#include "kernel/memory/memory_shape.h"
 
 namespace pushdown {
 
@@ -34,11 +36,21 @@ struct OuterSum {
   std::int64_t steps_of(std::int64_t b) const { return lengths == nullptr ? steps : lengths[b]; }
 };
 
+// Rows that log_likelihood() processes together, so that the functions of one row need not wait for
+// those of another.
+constexpr std::int64_t likelihood_rows(std::int64_t outcomes) {
+  return std::clamp<std::int64_t>(1024 / padded_size(outcomes), 1, 16);
+}
+constexpr std::int64_t likelihood_scratch(std::int64_t outcomes) {
+  return likelihood_rows(outcomes) * (padded_size(outcomes) + 1);
+}
+
 template <class F>
 struct DenseKernel {
   // Returns sum_t log softmax(W h_t + b)[targets_t], hidden : rows x H. With score_gradients : rows
-  // x V (and room for a padding more), also computes its gradients, hidden_gradient : rows x H.
-  // scratch : Vp + Hp and two paddings.
+  // x V (and room for a padding more), also computes its gradients, hidden_gradient : rows x Hp,
+  // the last numbers of a row 0.
+  // scratch : likelihood_scratch() numbers.
   double (*log_likelihood)(const OutputLayer<F>& layer, std::int64_t rows, const F* hidden,
                            const std::int64_t* targets, F* scratch, F* score_gradients,
                            F* hidden_gradient);

@@ -13,38 +13,49 @@ template <class F>
 double log_likelihood(const OutputLayer<F>& layer, Index rows, const F* hidden,
                       const Index* targets, F* scratch, F* score_gradients, F* hidden_gradient) {
   const Index h = layer.hidden, v = layer.outcomes;
-  const Index hp = padded_size(h), vp = padded_size(v);
-  F* scores = scratch;
-  F* below = scratch + vp + kPadding;
+  const Index hp = padded_size(h), vp = padded_size(v), most = likelihood_rows(v);
+  F *all = scratch, *sums = all + most * vp;
   // Number of sums, each of 1 .. V, whose product replaces their separate logarithms by one; far
   // from overflow.
   constexpr Index kSums = 16;
   double total = 0, product = 1;
-  for (Index t = 0; t < rows; ++t, hidden += h) {
-    copy(scores, layer.bias, vp);
-    add_product(scores, vp, hidden, h, layer.weight_t);
-    F largest = scores[0];
-    for (Index k = 1; k < v; ++k) largest = scores[k] > largest ? scores[k] : largest;
-    for (Index k = 0; k < v; ++k) scores[k] -= largest;
-    const double shifted = scores[targets[t]];
-    clear(scores + v, vp - v);
-    exp_all(scores, vp);
-    F sum = 0;
-    for (Index k = 0; k < v; ++k) sum += scores[k];
-    total += shifted;
-    product *= static_cast<double>(sum);
-    if (t % kSums == kSums - 1) {
-      total -= __builtin_log(product);
-      product = 1;
+  for (Index first = 0; first < rows; first += most) {
+    const Index end = rows - first < most ? rows : first + most;
+    for (Index t = first; t < end; ++t) {
+      F* scores = all + (t - first) * vp;
+      for (Index k = 0; k < vp; k += kLanes<F>) store(scores + k, load(layer.bias + k));
+      add_product(scores, vp, hidden + t * h, h, layer.weight_t);
+    }
+    for (Index t = first; t < end; ++t) {
+      F* scores = all + (t - first) * vp;
+      F largest = scores[0];
+      for (Index k = 1; k < v; ++k) largest = scores[k] > largest ? scores[k] : largest;
+      total += static_cast<double>(scores[targets[t]] - largest);
+      for (Index k = 0; k < vp; k += kLanes<F>)
+        store(scores + k, vector_exp(first_lanes(load(scores + k) - largest, v - k)));
+    }
+    for (Index t = first; t < end; ++t) {
+      const F* scores = all + (t - first) * vp;
+      F sum = 0;
+      for (Index k = 0; k < v; ++k) sum += scores[k];
+      sums[t - first] = sum;
+      product *= static_cast<double>(sum);
+      if (t % kSums == kSums - 1) {
+        total -= __builtin_log(product);
+        product = 1;
+      }
     }
     if (score_gradients == nullptr) continue;
-    F* slope = score_gradients + t * v;
-    const F scale = -1 / sum;
-    for (Index k = 0; k < v; ++k) slope[k] = scores[k] * scale;
-    slope[targets[t]] += 1;
-    clear(below, hp);
-    add_product(below, hp, slope, v, layer.weight);
-    copy(hidden_gradient + t * h, below, h);
+    for (Index t = first; t < end; ++t) {
+      const F* scores = all + (t - first) * vp;
+      F* slope = score_gradients + t * v;
+      const F scale = -1 / sums[t - first];
+      for (Index k = 0; k < v; ++k) slope[k] = scores[k] * scale;
+      slope[targets[t]] += 1;
+      F* below = hidden_gradient + t * hp;
+      for (Index k = 0; k < hp; k += kLanes<F>) store(below + k, splat(F(0)));
+      add_product(below, hp, slope, v, layer.weight);
+    }
   }
   return total - __builtin_log(product);
 }

@@ -3,8 +3,8 @@
 // parameters' gradients.
 //
 // In the backward pass, an operation uses these values: sigmoid, tanh, relu and softmax their own;
-// multiply, outer and mix those of their operands; affine those of the operands of its terms; array
-// its own and those of its operands.
+// multiply, outer and mix those of their operands, and so lstm_cell, lstm_hidden and gru; affine
+// those of the operands of its terms; array its own and those of its operands.
 #pragma once
 #include "kernel/memory/memories.h"
 #include "kernel/step/device_step_numbers.h"
@@ -167,10 +167,11 @@ struct StepLoop : StepNumbers<F> {
     const StepNode& node = nodes()[n];
     if (node.op == StepOp::sequence || node.op == StepOp::constant || node.op == StepOp::previous ||
         node.op == StepOp::slice || node.op == StepOp::held || node.op == StepOp::room ||
-        node.op == StepOp::left || (node.op == StepOp::symbols && places()[n].value == nullptr))
+        node.op == StepOp::left || node.op == StepOp::kept ||
+        (node.op == StepOp::symbols && places()[n].value == nullptr))
       return;
     F* out = value(n, t);
-    const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
+    F* x = node.a >= 0 ? value(node.a, t) : nullptr;
     const F* y = node.b >= 0 ? value(node.b, t) : nullptr;
     const Index size = node.size;
     switch (node.op) {
@@ -237,6 +238,35 @@ struct StepLoop : StepNumbers<F> {
       case StepOp::memory:
         if (moves(t)) memory.forward(team, t, x, value(n, t));
         break;
+      case StepOp::lstm_cell:
+        each(team, size, [&](Index i) {
+          F *in = x + i, *forget = in + size, *candidate = forget + size, *shown = candidate + size;
+          *in = sigmoid(*in);
+          *forget = sigmoid(*forget);
+          *candidate = std::tanh(*candidate);
+          *shown = sigmoid(*shown);
+          out[i] = *forget * y[i] + *in * *candidate;
+        });
+        break;
+      case StepOp::lstm_hidden: {
+        F* squashed = value(node.c, t);
+        each(team, size, [&](Index i) {
+          squashed[i] = std::tanh(x[i]);
+          out[i] = y[i] * squashed[i];
+        });
+        break;
+      }
+      case StepOp::gru: {
+        const F* before = value(node.c, t);
+        each(team, size, [&](Index i) {
+          F *reset = x + i, *update = reset + size, *candidate = update + size;
+          *reset = sigmoid(*reset + y[i]);
+          *update = sigmoid(*update + y[size + i]);
+          *candidate = std::tanh(*candidate + *reset * y[2 * size + i]);
+          out[i] = *candidate + *update * (before[i] - *candidate);
+        });
+        break;
+      }
       default: break;
     }
   }
@@ -304,7 +334,7 @@ struct StepLoop : StepNumbers<F> {
     const StepNode& node = nodes()[n];
     if (!node.gradient || node.op == StepOp::sequence || node.op == StepOp::constant ||
         node.op == StepOp::previous || node.op == StepOp::slice || node.op == StepOp::held ||
-        node.op == StepOp::room || node.op == StepOp::left)
+        node.op == StepOp::room || node.op == StepOp::left || node.op == StepOp::kept)
       return;
     const F *slope = gradient(n, t), *out = value(n, t);
     const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
@@ -392,8 +422,56 @@ struct StepLoop : StepNumbers<F> {
         team.sync();
         add_to(team, node.a, t, [&](Index i) { return partial[kMostThreads + i]; });
         return;
+      case StepOp::lstm_cell: return propagate_lstm_cell(team, node, slope, t);
+      case StepOp::lstm_hidden: {
+        const F* squashed = value(node.c, t);
+        add_to(team, node.b, t, [=](Index i) { return slope[i] * squashed[i]; });
+        add_to(team, node.a, t,
+               [=](Index i) { return slope[i] * y[i] * (1 - squashed[i] * squashed[i]); });
+        return;
+      }
+      case StepOp::gru: return propagate_gru(team, node, slope, t);
       default: return;
     }
+  }
+
+  // Both set the gradients of the gates, which nothing else reads, where they are wanted.
+  template <class Team>
+  PUSHDOWN_DEVICE void propagate_lstm_cell(const Team& team, const StepNode& node, const F* slope,
+                                           Index t) const {
+    const F *gates = value(node.a, t), *before = value(node.b, t);
+    const Index size = node.size;
+    F* to = nodes()[node.a].gradient ? gradient(node.a, t) : nullptr;
+    each(team, to == nullptr ? 0 : size, [&](Index i) {
+      const F in = gates[i], forget = gates[size + i], candidate = gates[2 * size + i],
+              shown = gates[3 * size + i];
+      to[i] = slope[i] * candidate * in * (1 - in);
+      to[size + i] = slope[i] * before[i] * forget * (1 - forget);
+      to[2 * size + i] = slope[i] * in * (1 - candidate * candidate);
+      to[3 * size + i] *= shown * (1 - shown);  // of its activation until now
+    });
+    add_to(team, node.b, t, [=](Index i) { return slope[i] * gates[size + i]; });
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void propagate_gru(const Team& team, const StepNode& node, const F* slope,
+                                     Index t) const {
+    const F *x = value(node.a, t), *h = value(node.b, t), *before = value(node.c, t);
+    const Index size = node.size;
+    F* of_x = nodes()[node.a].gradient ? gradient(node.a, t) : nullptr;
+    F* of_h = nodes()[node.b].gradient ? gradient(node.b, t) : nullptr;
+    each(team, size, [&](Index i) {
+      const F reset = x[i], update = x[size + i], n = x[2 * size + i];
+      const F candidate = slope[i] * (1 - update) * (1 - n * n);
+      const F of_reset = candidate * h[2 * size + i] * reset * (1 - reset),
+              of_update = slope[i] * (before[i] - n) * update * (1 - update);
+      for (F* to : {of_x, of_h}) {
+        if (to == nullptr) continue;
+        to[i] = of_reset;
+        to[size + i] = of_update;
+        to[2 * size + i] = to == of_x ? candidate : candidate * reset;
+      }
+    });
+    add_to(team, node.c, t, [=](Index i) { return slope[i] * x[size + i]; });
   }
 
   // out[j] += sum_i slope[i] W[i][j]. Each thread takes some of the rows of a column.

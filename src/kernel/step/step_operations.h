@@ -4,10 +4,6 @@
 // vectors; the excess is never used. Only after rows that are a part of another row (`exact`) must
 // the memory be preserved.
 #pragma once
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
-
 #include "kernel/dense/panel_product.h"
 #include "kernel/step/step_program.h"
 #include "kernel/vector_math.h"
@@ -20,20 +16,6 @@ struct Rows {
   Index row;
   F* operator[](Index b) const { return first + b * row; }
 };
-
-// Stores the first `count` lanes, and leaves the memory after them as it was.
-template <class F>
-[[gnu::always_inline]] inline void store_first(F* to, Vector<F> x, Index count) {
-#if defined(__AVX512F__)
-  // Does not wait until a part that begins there has been stored.
-  if constexpr (sizeof(F) == 4)
-    _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1U << count) - 1), x);
-  else
-    _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1U << count) - 1), x);
-#else
-  store(to, first_lanes(x, count, load(to)));
-#endif
-}
 
 // out_i = f(i), where i counts vectors of a row: f(b, i) gives lanes i .. i + kLanes - 1 of row b.
 template <class F, class Of>
@@ -73,16 +55,26 @@ void greatest_row(const F* x, F* y, Index size) {
   for (Index i = 0; i < size; ++i) y[i] = i == best ? F(1) : F(0);
 }
 
-// y has room for whole vectors.
+// y = softmax(x), where no row waits for the functions of another one. scratch: `rows` padded rows.
 template <class F>
-void softmax_row(const F* x, F* y, Index size) {
-  F largest = x[0];
-  for (Index i = 1; i < size; ++i) largest = x[i] > largest ? x[i] : largest;
-  for (Index i = 0; i < size; ++i) y[i] = x[i] - largest;
-  exp_all(y, size);
-  F sum = 0;
-  for (Index i = 0; i < size; ++i) sum += y[i];
-  for (Index i = 0; i < size; ++i) y[i] /= sum;
+void softmax_rows(Rows<F> y, Rows<F> x, Index rows, Index size, F* scratch) {
+  const Index padded = padded_size(size);
+  for (Index b = 0; b < rows; ++b) {
+    const F* from = x[b];
+    F* shifted = scratch + b * padded;
+    F largest = from[0];
+    for (Index i = 1; i < size; ++i) largest = from[i] > largest ? from[i] : largest;
+    for (Index i = 0; i < size; ++i) shifted[i] = from[i] - largest;
+    clear_padding(shifted, size, padded);
+  }
+  exp_all(scratch, rows * padded);
+  for (Index b = 0; b < rows; ++b) {
+    const F* own = scratch + b * padded;
+    F* to = y[b];
+    F sum = 0;
+    for (Index i = 0; i < size; ++i) sum += own[i];
+    for (Index i = 0; i < size; ++i) to[i] = own[i] / sum;
+  }
 }
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -4,6 +4,7 @@
 #include "kernel/array/run.h"
 #include "kernel/attention/attention.h"
 #include "kernel/attention/normalize.h"
+#include "kernel/step/step_gates.h"
 #include "kernel/step/step_memory.h"
 #include "kernel/step/step_operations.h"
 
@@ -200,6 +201,7 @@ class StepRun {
     rows_ = count_;
   }
 
+  static Rows<F> part_of(Rows<F> rows, Index first) { return {rows.first + first, rows.row}; }
   // Returns whether the gradient is a node's own and starts anew at every step.
   bool owns_rows(int n) const {
     const StepOp op = p_.nodes[n].op;
@@ -247,6 +249,7 @@ class StepRun {
       case StepOp::held:
       case StepOp::room:
       case StepOp::left:
+      case StepOp::kept:
       case StepOp::slice: return;
       case StepOp::symbols: {
         if (out.first == nullptr) return;  // used only for lookups
@@ -283,11 +286,8 @@ class StepRun {
         return binary([](auto x, auto y) { return x > y ? splat(F(1)) : splat(F(0)); });
       case StepOp::softmax: {
         const auto x = a();
-        for (Index b = 0; b < rows_; ++b)
-          for (Index i = 0; i < node.size; i += node.offset) {
-            softmax_row(x[b] + i, scratch_, node.offset);
-            copy(out[b] + i, scratch_, node.offset);
-          }
+        for (Index i = 0; i < node.size; i += node.offset)
+          softmax_rows(part_of(out, i), part_of(x, i), rows_, node.offset, scratch_);
         return;
       }
       case StepOp::greatest: {
@@ -341,6 +341,12 @@ class StepRun {
         }
         return;
       }
+      case StepOp::lstm_cell:
+        return compute_lstm_cell(out, a(), value(node.b, t), rows_, node.size);
+      case StepOp::lstm_hidden:
+        return compute_lstm_hidden(out, a(), value(node.b, t), value(node.c, t), rows_, node.size);
+      case StepOp::gru:
+        return compute_gru(out, a(), value(node.b, t), value(node.c, t), rows_, node.size);
     }
   }
 
@@ -377,18 +383,33 @@ class StepRun {
     array_slopes_[code.own()] = static_cast<F*>(array_room_) + array_memory_;
   }
 
+  // Row b of operand k of an affine node or, after the operands, of the column that a term selects.
+  const F* part(const StepNode& node, int k, Index b, Index t) const {
+    if (k < node.operands) return value(p_.operands[node.first_operand + k], t)[b];
+    const StepTerm& term = p_.terms[node.first_term + k - node.operands];
+    return p_.matrices[term.matrix].by_column + p_.rows[place_of(b, t)] * padded_size(node.size);
+  }
+
   void affine(const StepNode& node, Rows<F> out, Index t) {
     const Index padded = padded_size(node.size);
-    for (int k = 0; k < node.operands; ++k) {
-      const auto x = value(p_.operands[node.first_operand + k], t);
-      if (k == 0)
-        set_rows(out, rows_, node.size, false, [&](Index b, Index i) { return load(x[b] + i); });
-      else
-        add_rows(out, rows_, node.size, false, [&](Index b, Index i) { return load(x[b] + i); });
+    // The operands and the columns selected by the first terms, added up in one pass.
+    int lookups = 0;
+    while (lookups < node.terms && p_.terms[node.first_term + lookups].lookup) ++lookups;
+    constexpr int kMost = 6;
+    const int parts = node.operands + lookups, first_parts = parts < kMost ? parts : kMost;
+    for (Index b = 0; b < rows_; ++b) {
+      const F* from[kMost];
+      for (int k = 0; k < first_parts; ++k) from[k] = part(node, k, b, t);
+      for (Index i = 0; i < padded; i += kLanes<F>) {
+        Vector<F> sum = parts > 0 ? load(from[0] + i) : splat(F(0));
+        for (int k = 1; k < first_parts; ++k) sum += load(from[k] + i);
+        store(out[b] + i, first_lanes(sum, node.size - i));
+      }
     }
-    for (Index b = 0; b < rows_; ++b)
-      clear_padding(out[b], node.operands == 0 ? 0 : node.size, padded);
-    for (int k = 0; k < node.terms; ++k) {
+    for (int k = kMost; k < parts; ++k)
+      add_rows(out, rows_, node.size, false,
+               [&](Index b, Index i) { return load(part(node, k, b, t) + i); });
+    for (int k = lookups; k < node.terms; ++k) {
       const StepTerm& term = p_.terms[node.first_term + k];
       const auto& matrix = p_.matrices[term.matrix];
       if (term.lookup) {
@@ -428,6 +449,7 @@ class StepRun {
       case StepOp::held:
       case StepOp::room:
       case StepOp::left:
+      case StepOp::kept:
       case StepOp::slice:
       case StepOp::symbols:
       case StepOp::greatest:
@@ -529,6 +551,40 @@ class StepRun {
           add(gradient(node.a, t)[b], scratch_, p_.nodes[node.a].size);
         }
         return;
+      }
+      case StepOp::lstm_cell: {
+        const auto gates = value(node.a, t);
+        if (p_.nodes[node.a].gradient)
+          propagate_lstm_cell(slope, gates, value(node.b, t), gradient(node.a, t), rows_,
+                              node.size);
+        return add_to(
+            node.b, t,
+            [&](Index b, Index i) { return load(slope[b] + i) * load(gates[b] + node.size + i); },
+            node.sets_b);
+      }
+      case StepOp::lstm_hidden: {
+        const auto shown = value(node.b, t), squashed = value(node.c, t);
+        add_to(
+            node.b, t, [&](Index b, Index i) { return load(slope[b] + i) * load(squashed[b] + i); },
+            node.sets_b);
+        return add_to(
+            node.a, t,
+            [&](Index b, Index i) {
+              return tanh_slope<F>(held(load(slope[b] + i) * load(shown[b] + i)),
+                                   load(squashed[b] + i));
+            },
+            node.sets_a);
+      }
+      case StepOp::gru: {
+        const auto x = value(node.a, t);
+        const auto wanted = [&](int of) {
+          return p_.nodes[of].gradient ? gradient(of, t) : Rows<F>{nullptr, 0};
+        };
+        propagate_gru(slope, x, value(node.b, t), value(node.c, t), wanted(node.a), wanted(node.b),
+                      rows_, node.size);
+        return add_to(node.c, t, [&](Index b, Index i) {
+          return held(load(slope[b] + i) * load(x[b] + node.size + i));
+        });
       }
     }
   }

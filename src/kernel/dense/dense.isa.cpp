@@ -68,7 +68,7 @@ struct Outer {
   static constexpr int kWide = 2, kMost = kVectorRegisters >= 32 ? 10 : 5;
   static constexpr Index kRows = kWide * kL;
   // The sizes from which a matrix product is faster than tiles.
-  static constexpr Index kColumnsToPack = 48, kStepsToPack = 64;
+  static constexpr Index kColumnsToPack = 64, kStepsToPack = 64;
 
   // sums[column][k] += scale a[k] c[column], over the steps.
   template <int kColumns>

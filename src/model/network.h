@@ -161,6 +161,10 @@ class Network {
   // Returns the effect of reading words : B x n on a memory of sections with strengths, in an
   // evaluation: the tensors of Stack::strengths, or none if the network has no such memory.
   virtual std::map<std::string, Tensor> strengths(const Tensor& words) const { return {}; }
+  // Returns the matrices of which every symbol has a row of its own, by its id (stored(),
+  // tensor/torch.h). A pass over strings reads, and has gradients in, the rows of their symbols
+  // alone, and those after the rows of the alphabet.
+  virtual std::vector<Tensor> symbol_tables() const { return {}; }
   // Returns one line without the size of the alphabet: "lstm controller, nondeterministic stack".
   virtual std::string line() const = 0;
   // Returns the controller and the stack, or null if there are none.

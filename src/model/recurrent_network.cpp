@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "model/stack_rnn.h"
+#include "tensor/embedding.h"
 
 namespace pushdown {
 namespace {
@@ -68,9 +69,18 @@ class RecurrentNetwork : public Network {
     stack_kind_ = options["stack"]["kind"];
     if (embedding_.defined()) parameters_.emplace_back("embedding.weight", embedding_);
     for (const auto& entry : rnn_.parameters()) parameters_.push_back(entry);
+    if (reads_symbols() && device_.is_cpu() && origins_.empty()) store_by_columns();
   }
 
   std::int64_t hidden_size() const override { return rnn_.hidden_size(); }
+  std::vector<Tensor> symbol_tables() const override {
+    if (embedding_.defined()) return {embedding_};
+    // A group of trainers stores its parameters anew (Optimizer::step_together).
+    std::vector<Tensor> tables;
+    for (const Tensor& matrix : by_columns_)
+      if (!matrix.is_contiguous()) tables.push_back(matrix);
+    return tables;
+  }
   // A part that a script defines is followed by whether its step is recorded.
   std::string line() const override {
     const auto recorded = [&](const OriginPtr& origin, auto is_recorded) {
@@ -206,6 +216,21 @@ class RecurrentNetwork : public Network {
   bool masked(const Random* noise) const {
     return noise != nullptr && rnn_.recurrence().dropout != 0;
   }
+  // Stores large matrices of one-hot inputs by columns, so that what belongs to a symbol lies
+  // together in memory.
+  void store_by_columns() {
+    constexpr std::int64_t kLarge = 1 << 16;
+    const auto large = [&](const auto& entry) {
+      return entry.second.dim() == 2 && entry.second.size(1) >= symbols_ &&
+             entry.second.numel() >= kLarge;
+    };
+    if (std::none_of(parameters_.begin(), parameters_.end(), large)) return;
+    for (Tensor matrix : rnn_.selected_matrices()) {
+      if (matrix.numel() < kLarge) continue;
+      matrix.set_data(matrix.detach().t().contiguous().t());
+      by_columns_.push_back(matrix);
+    }
+  }
   // Returns whether recorded programs can take symbols directly.
   bool reads_symbols() const { return kernels_ && !embedding_.defined(); }
   at::TensorOptions options() const { return at::TensorOptions().dtype(dtype_).device(device_); }
@@ -216,8 +241,7 @@ class RecurrentNetwork : public Network {
   // B x n -> B x n x V, or B x n x N with an embedding
   Tensor inputs_of(const Tensor& words) const {
     const Tensor ids = words.to(device_);
-    return embedding_.defined() ? at::embedding(embedding_, ids)
-                                : at::one_hot(ids, symbols_).to(dtype_);
+    return embedding_.defined() ? embedded(embedding_, ids) : at::one_hot(ids, symbols_).to(dtype_);
   }
 
   std::int64_t symbols_;
@@ -226,6 +250,7 @@ class RecurrentNetwork : public Network {
   at::Device device_;
   Tensor embedding_;  // V x N; undefined without one
   StackRnn rnn_;
+  std::vector<Tensor> by_columns_;  // see store_by_columns()
   std::string controller_kind_, stack_kind_;
 };
 

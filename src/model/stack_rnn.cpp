@@ -152,6 +152,39 @@ StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
   return planned(batch, steps, nullptr, {}).plan;
 }
 
+std::vector<Tensor> StackRnn::selected_matrices() const {
+  const StepPlanPtr plan = this->plan(1, 2);
+  if (plan == nullptr) return {};
+  const auto& matrices = plan->matrices();
+  std::vector<char> looked_up(matrices.size());
+  for (const StepTerm& term : plan->program()->terms)
+    if (term.lookup) looked_up[static_cast<std::size_t>(term.matrix)] = 1;
+  // Whether a part of a parameter is its first columns, or has none of them.
+  const auto fits = [&](const StepPlan::Part& part, bool lookup) {
+    const Tensor& whole = part.parameter;
+    if (whole.dim() != 2 || !whole.is_contiguous() || part.sizes.size() != 2 ||
+        part.strides != whole.strides().vec())
+      return false;
+    const auto column = part.offset % whole.size(1);
+    return lookup ? part.offset == 0 && part.sizes == std::vector{whole.size(0), input_}
+                  : column >= input_;
+  };
+  std::vector<Tensor> found;
+  for (std::size_t k = 0; k < matrices.size(); ++k) {
+    const auto index = matrices[k].index;
+    if (!looked_up[k] || !matrices[k].parameter.defined()) continue;
+    bool alone = true;
+    for (std::size_t other = 0; other < matrices.size(); ++other)
+      if (matrices[other].parameter.defined() && matrices[other].index == index)
+        alone = alone && fits(matrices[other], looked_up[other]);
+    for (const auto* parts : {&plan->given(), &plan->initial()})
+      for (const StepPlan::Part& part : *parts)
+        alone = alone && !(part.parameter.defined() && part.index == index);
+    if (alone) found.push_back(matrices[k].parameter);
+  }
+  return found;
+}
+
 StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, Random* noise,
                                        const Refinement& refinement) const {
   // A run on a device copies the embeddings of all symbols.

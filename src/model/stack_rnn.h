@@ -142,6 +142,10 @@ class StackRnn {
   // Returns the program of an evaluation that reads symbols; null if there is none.
   StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const;
 
+  // Returns the matrices whose first columns, one for each input, are selected by symbols if the
+  // inputs are one-hot. They are found in the program of plan().
+  std::vector<Tensor> selected_matrices() const;
+
   // `length`: the expected number of inputs, 0 if unknown.
   StackRnnState initial(std::int64_t batch, std::int64_t length) const;
   // Reads the next inputs, B x c x I. Returns the hidden vectors of their passes, B x cK x H, and

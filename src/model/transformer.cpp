@@ -10,6 +10,7 @@
 #include "model/sublayer.h"
 #include "stack/stack.h"
 #include "tensor/backward.h"
+#include "tensor/embedding.h"
 #include "tensor/product.h"
 
 namespace pushdown {
@@ -211,6 +212,8 @@ class Transformer : public Network {
     return {next->hidden, next};
   }
 
+  std::vector<Tensor> symbol_tables() const override { return {embedding_}; }
+
  private:
   // Whether a recorded program computes the whole network.
   bool records() const {
@@ -235,7 +238,7 @@ class Transformer : public Network {
     const auto batch = symbols.size(0), steps = symbols.size(1);
     StepTrace trace;
     const Tensor embedded =
-        at::embedding(embedding_, symbols) * std::sqrt(static_cast<double>(size_)) +
+        pushdown::embedded(embedding_, symbols) * std::sqrt(static_cast<double>(size_)) +
         positions_.first(steps);
     const auto mask = [&](const Traced& x) {
       if (masks(noise) == 0) return x;
@@ -263,7 +266,7 @@ class Transformer : public Network {
   // B x c -> B x c x H, from the beginning or continuing after `state`, which is updated.
   Tensor forward(const Tensor& symbols, TransformerState* state, Random* noise) const {
     const auto length = symbols.size(1);
-    const Tensor embedded = at::embedding(embedding_, symbols.to(options_.device()));
+    const Tensor embedded = pushdown::embedded(embedding_, symbols.to(options_.device()));
     const Tensor places = positions(state ? state->position : 0, length, size_).to(options_);
     Tensor x = dropout(embedded * std::sqrt(static_cast<double>(size_)) + places, dropout_, noise);
     const StopCheck stop;

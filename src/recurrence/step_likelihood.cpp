@@ -66,7 +66,7 @@ class LikelihoodRun {
     std::vector<Tensor> all(plan_->parameters().size());
     add_plan_gradients<F>(*plan_, machine_, batch_, scales, [&](const StepPlan::Part& part) {
       Tensor& own = all[part.index];
-      if (!own.defined()) own = at::zeros(part.parameter.sizes(), options);
+      if (!own.defined()) own = at::zeros_like(part.parameter, options);
       return own.data_ptr<F>();
     });
     all.push_back(at::zeros({outcomes_, hidden_}, options));

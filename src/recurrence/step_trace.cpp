@@ -4,6 +4,7 @@
 #include "recurrence/affine.h"
 #include "recurrence/step_fusion.h"
 #include "recurrence/step_setters.h"
+#include "tensor/embedding.h"
 
 namespace pushdown {
 
@@ -277,7 +278,7 @@ namespace {
 // If the vectors are one-hot, columns are selected instead.
 Tensor map_known(const Tensor& x, const Tensor& symbols, const Tensor& weight, const Tensor& bias) {
   if (!symbols.defined()) return pushdown::affine(x, weight, bias);
-  const Tensor mapped = at::embedding(weight.t(), symbols);
+  const Tensor mapped = embedded(weight.t(), symbols);
   return bias.defined() ? mapped + bias : mapped;
 }
 

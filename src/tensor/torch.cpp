@@ -13,10 +13,14 @@ namespace pushdown {
 
 Tensor& gradient_of(const Tensor& parameter) {
   Tensor& gradient = parameter.mutable_grad();
-  if (!gradient.defined())
-    gradient = at::zeros(parameter.sizes(), parameter.options().requires_grad(false));
-  else if (!gradient.is_contiguous())
-    gradient = gradient.contiguous();
+  if (!gradient.defined()) {
+    gradient = at::zeros_like(parameter, parameter.options().requires_grad(false));
+  } else if (gradient.strides() != parameter.strides()) {
+    const Tensor given = gradient;
+    gradient = at::zeros_like(parameter, parameter.options().requires_grad(false)).copy_(given);
+  }
+  // Who writes to the memory of a tensor counts as an operation on it.
+  gradient.unsafeGetTensorImpl()->bump_version();
   return gradient;
 }
 

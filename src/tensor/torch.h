@@ -93,8 +93,14 @@ using c10::optional;
 // The tensors of a trainable module by name, in a fixed order.
 using ParameterList = std::vector<std::pair<std::string, Tensor>>;
 
-// Returns the gradient of a parameter as a contiguous tensor; zeros if it had none.
+// Returns the gradient of a parameter, whose memory may be written, with the parameter's strides;
+// zeros if it had none.
 Tensor& gradient_of(const Tensor& parameter);
+
+// Returns a matrix as it lies in memory: itself, or its transpose if it is stored by columns.
+inline Tensor stored(const Tensor& matrix) {
+  return matrix.dim() == 2 && !matrix.is_contiguous() ? matrix.t() : matrix;
+}
 
 // Returns a shape for messages: "10 x 20".
 std::string shape_text(const Tensor& tensor);

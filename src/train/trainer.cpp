@@ -6,7 +6,9 @@
 
 #include "base/check.h"
 #include "base/stopping.h"
+#include "tensor/embedding.h"
 #include "train/learning/gradient.h"
+#include "train/problems/rows_of_batches.h"
 
 namespace pushdown {
 namespace {
@@ -23,56 +25,6 @@ std::string new_identity() {
 }
 
 }  // namespace
-
-std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem) {
-  std::vector<OptionSpec> all{integer_option("batch", 10,
-                                             "number of strings of equal length in a batch; for a "
-                                             "running text, number of parallel streams",
-                                             1),
-                              text_option("average", "strings",
-                                          "what counts equally in an epoch: all strings, all "
-                                          "symbols, or all batches, the last ones of a few strings "
-                                          "as much as full ones, as in some published protocols; a "
-                                          "transducer's batch is then the mean over its symbols",
-                                          {"strings", "symbols", "batches"})};
-  all.insert(all.end(), of_problem.begin(), of_problem.end());
-  all.insert(
-      all.end(),
-      {integer_option("epochs", 200, "maximum number of epochs", 1),
-       integer_option("accumulate", 1,
-                      "number of batches per update, which are treated as one batch", 1),
-       table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options")
-           .holding(&options_by_kind<&optimizer_kinds>),
-       number_option("clip_norm", 5.0,
-                     "maximum gradient norm: longer gradients are scaled to it; 0: no limit", 0),
-       number_option("clip_value", nullptr,
-                     "maximum absolute value of gradient entries; larger ones are clipped", 0),
-       table_option("annealing", Json{{"kind", "none"}},
-                    "learning rate schedule by updates and epochs: kind and its options")
-           .holding(&options_by_kind<&annealing_kinds>),
-       table_option("noise", nullptr,
-                    "options of adaptive noise on weights of three and four dimensions during "
-                    "gradient computations; absent: no noise")
-           .holding([] {
-             return std::vector<KindOptions>{{"", AdaptiveNoise::options()}};
-           })});
-  all.insert(all.end(), schedule_options().begin(), schedule_options().end());
-  all.insert(
-      all.end(),
-      {integer_option("seed", 0, "random seed of the order of the batches", 0),
-       text_option("run_folder", nullptr, "folder for metrics and checkpoints"),
-       boolean_option("overwrite", false, "overwrite another run in run_folder"),
-       integer_option("checkpoint_every", 0,
-                      "number of updates between checkpoints within an epoch; 0: only by time", 0),
-       number_option("checkpoint_seconds", 60.0,
-                     "seconds between checkpoints within an epoch; 0: never", 0),
-       integer_option("log_every", 0,
-                      "number of updates between lines in metrics.jsonl; 0: no lines for updates",
-                      0),
-       number_option("max_seconds", nullptr,
-                     "time limit in seconds for each process, checked before every update", 0)});
-  return all;
-}
 
 Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
     : problem_(std::move(problem)),
@@ -154,16 +106,28 @@ bool Trainer::out_of_time() const {
 UpdateMetrics Trainer::update() {
   const auto start = Clock::now();
   const at::AutoGradMode with_gradient(true);
-  clear_gradients(model_->parameters());
+  used_ = rows_of_update();
+  optimizer_->catch_up(used_);
+  table_gradients_.clear(model_->parameters(), used_);
   const BatchLoss sum = differentiate_all();
-  const double norm = gradient_norm(model_->parameters());
+  const double norm = gradient_norm(model_->parameters(), used_);
   // From here on, an update must not be interrupted.
   const StopScope whole(nullptr);
   check_update(sum, norm);
-  if (clip_norm_ > 0) clip_gradient_norm(model_->parameters(), norm, clip_norm_);
-  if (clip_value_) clip_gradient_values(model_->parameters(), *clip_value_);
+  if (clip_norm_ > 0) clip_gradient_norm(model_->parameters(), norm, clip_norm_, used_);
+  if (clip_value_) clip_gradient_values(model_->parameters(), *clip_value_, used_);
   take_step();
+  table_gradients_.note(model_->parameters(), std::move(used_));
   return count_update(sum, norm, seconds_since(start));
+}
+
+UsedRows Trainer::rows_of_update() const {
+  // Functions of scripts may read all parameters at any time.
+  if (!optimizer_->lazy() || noise_ || !model_->frozen().empty() || !problem_->origins().empty())
+    return {};
+  std::vector<std::vector<std::int64_t>> batches;
+  for (std::int64_t k = 0; k < batches_of_update(); ++k) batches.push_back(batch(k));
+  return rows_of_batches(*problem_, batches);
 }
 
 void Trainer::check_update(const BatchLoss& sum, double norm) {
@@ -196,13 +160,15 @@ UpdateMetrics Trainer::count_update(const BatchLoss& sum, double norm, double se
 }
 
 BatchLoss Trainer::differentiate_all() {
+  std::optional<RowGradients> by_rows;
+  if (!used_.empty()) by_rows.emplace();
   BatchLoss sum;
   double all = 0, last = 0;
   for (std::int64_t k = 0; k < batches_of_update(); ++k) {
     // Rescales the accumulated gradients, which are a mean over `last` strings, to the size of this
     // batch.
     const double size = mass(batch(k));
-    if (k > 0) scale_gradients(model_->parameters(), last / size);
+    if (k > 0) scale_gradients(model_->parameters(), last / size, used_);
     const BatchLoss one = differentiate(batch(k), k);
     sum.loss += one.loss;
     sum.units += one.units;
@@ -211,7 +177,7 @@ BatchLoss Trainer::differentiate_all() {
     last = size;
   }
   if (const double factor = last / all * weight(all); factor != 1)
-    scale_gradients(model_->parameters(), factor);
+    scale_gradients(model_->parameters(), factor, used_);
   return sum;
 }
 
@@ -262,7 +228,7 @@ void Trainer::take_step() {
   const double rate = optimizer_->learning_rate();
   optimizer_->set_learning_rate(step_rate());
   const std::shared_ptr<void> restore(nullptr, [&](void*) { optimizer_->set_learning_rate(rate); });
-  if (model_->frozen().empty()) return optimizer_->step();
+  if (model_->frozen().empty()) return optimizer_->step(used_);
   // Frozen entries are restored afterwards; a zero gradient would not be enough, because weight
   // decay and momentum change them, too.
   at::NoGradGuard no_grad;
@@ -279,6 +245,7 @@ void Trainer::take_step() {
 }
 
 std::optional<UpdateMetrics> Trainer::step() {
+  const auto afterwards = catching_up();
   problem_->script_ran();
   if (closed_ || order_->at_end()) {
     // The last epoch may have been the one whose validation was interrupted.
@@ -344,6 +311,7 @@ std::optional<EpochMetrics> Trainer::run_epoch() {
 }
 
 Trainer::Advance Trainer::advance(std::int64_t count) {
+  const auto afterwards = catching_up();
   if (closed_) return close_epoch(), Advance::closed;
   for (; count > 0 && !order_->at_end(); --count)
     if (!take_batch()) return Advance::stopped;
@@ -354,6 +322,7 @@ Trainer::Advance Trainer::advance(std::int64_t count) {
 std::optional<EpochMetrics> Trainer::close_epoch() {
   if (closed_) return write_epoch();
   const auto start = Clock::now();
+  optimizer_->catch_up();
   if (!parameters_finite()) diverged("a weight is no longer finite");
   EpochMetrics metrics;
   EvaluationOptions evaluation{batch_size_};
@@ -475,6 +444,7 @@ bool Trainer::parameters_finite() const {
 
 void Trainer::checkpoint() {
   const StopScope whole(nullptr);
+  optimizer_->catch_up();
   if (folder_ && parameters_finite()) folder_->write_last(state());
   checkpoint_due_ = false;
   last_checkpoint_ = Clock::now();

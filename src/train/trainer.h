@@ -22,6 +22,7 @@
 #include "train/optimizing/annealing.h"
 #include "train/optimizing/optimizer.h"
 #include "train/optimizing/schedule.h"
+#include "train/optimizing/used_rows.h"
 #include "train/problems/batch_order.h"
 #include "train/problems/language_modelling.h"
 #include "train/records/metrics.h"
@@ -142,6 +143,13 @@ class Trainer {
   // Returns the next batch of the epoch, or one that is `ahead` positions later.
   const std::vector<std::int64_t>& batch(std::int64_t ahead = 0) const;
   std::int64_t batches_of_update() const;  // of the next update
+  // Returns the rows of tables that the next update uses, if the others may be updated later.
+  UsedRows rows_of_update() const;
+  // Updates all rows of all tables when the caller's scope ends: between the calls of a trainer,
+  // and whenever something else than an update reads the parameters, none is behind.
+  std::shared_ptr<void> catching_up() {
+    return {nullptr, [this](void*) { optimizer_->catch_up(); }};
+  }
   UpdateMetrics count_update(const BatchLoss& sum, double norm, double seconds);
   void tell_update(const UpdateMetrics& metrics);
   std::optional<EpochMetrics> close_epoch();
@@ -184,6 +192,8 @@ class Trainer {
   std::optional<Schedule> schedule_;
   std::optional<Annealing> annealing_;
   std::optional<AdaptiveNoise> noise_;
+  UsedRows used_;  // by the update that is being made
+  TableGradients table_gradients_;
   std::unique_ptr<RunFolder> folder_;
   Clock::time_point last_checkpoint_;
   bool checkpoint_due_ = false;

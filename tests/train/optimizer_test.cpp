@@ -172,6 +172,60 @@ TEST_P(OptimizerKinds, RestoredStateContinuesBitForBit) {
     EXPECT_TRUE(at::equal(whole.parameters[k].second, split.parameters[k].second));
 }
 
+// Rows of a table, stored by rows or by columns, that make up for steps with a rate that falls and
+// rises.
+TEST_P(OptimizerKinds, UsedRowsMakeUpForMissedStepsBitForBit) {
+  for (const auto type : {at::kFloat, at::kDouble})
+    for (const bool by_columns : {false, true}) {
+      Problem random(type);
+      const Tensor first = random.draw({50, 7}, type);
+      // As a matrix with a column for each symbol, whose columns are contiguous.
+      const auto shaped = [&](const Tensor& rows) { return by_columns ? rows.t() : rows; };
+      const auto make = [&] {
+        return ParameterList{{"table", shaped(first.clone()).set_requires_grad(true)},
+                             {"other", at::ones({3}, type).set_requires_grad(true)}};
+      };
+      const ParameterList some = make(), all = make();
+      auto lazy = make_optimizer(some, GetParam().options),
+           plain = make_optimizer(all, GetParam().options);
+      const bool decays = GetParam().options.contains("weight_decay");
+      EXPECT_NE(lazy->lazy(), decays);
+      bool behind = false;
+      for (int t = 0; t < 400; ++t) {
+        UsedRows used;
+        std::vector<std::int64_t> rows;
+        for (std::int64_t row = 0; row < 50; ++row)
+          if (random.random.uniform() < 1.0 / static_cast<double>(1 + row * row))
+            rows.push_back(row);
+        Tensor gradient = at::zeros({50, 7}, type);
+        for (const auto row : rows) gradient[row].copy_(random.draw({7}, type));
+        for (const auto& parameters : {some, all}) {
+          parameters[0].second.mutable_grad() = shaped(gradient.clone());
+          parameters[1].second.mutable_grad() = at::ones({3}, type);
+        }
+        const double rate = t < 200 ? 0.01 * std::pow(0.99, t) : 0.02;
+        lazy->set_learning_rate(rate);
+        plain->set_learning_rate(rate);
+        if (t % 90 != 89) used.add(some[0].second, rows);
+        lazy->catch_up(used);
+        lazy->step(used);
+        plain->step();
+        behind = behind || !at::equal(some[0].second, all[0].second);
+        for (const auto row : rows)
+          ASSERT_TRUE(at::equal(stored(some[0].second)[row], stored(all[0].second)[row])) << t;
+        if (t % 70 == 0) lazy->catch_up();
+      }
+      lazy->catch_up();
+      const auto one = lazy->state(), other = plain->state();
+      EXPECT_TRUE(at::equal(some[0].second, all[0].second));
+      for (std::size_t i = 0; i < one.size(); ++i)
+        EXPECT_TRUE(at::equal(one[i].second, other[i].second)) << one[i].first;
+      // Without momentum, only RMSProp's average of squares is behind.
+      const bool moves = one.size() > 1 && std::string(GetParam().name) != "rmsprop";
+      EXPECT_EQ(behind, !decays && moves);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, OptimizerKinds, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 

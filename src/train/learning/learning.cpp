@@ -197,6 +197,7 @@ constexpr const char* kLearningPlace = "learning";
 
 class Backpropagation : public LearningAlgorithm {
  public:
+  bool by_backward_passes() const override { return true; }
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
     if (auto inside = differentiate_inside(model, objective, batch, "bptt", random)) return *inside;

@@ -30,6 +30,9 @@ class LearningAlgorithm {
   // scores are the deciding values of the strings, to be compared with the model's threshold.
   virtual ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                                   const StringBatch& batch, Random& random) const = 0;
+  // Returns whether it comes from backward passes over the strings, so that it is zero for
+  // parameters that the strings do not use.
+  virtual bool by_backward_passes() const { return false; }
 };
 using LearningPtr = std::unique_ptr<const LearningAlgorithm>;
 using LearningKind = RegistryRow<LearningPtr (*)(const Json& options)>;

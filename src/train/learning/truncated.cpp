@@ -15,6 +15,7 @@ class Truncated : public LearningAlgorithm {
  public:
   explicit Truncated(const Json& options) : window_(options["window"]) {}
 
+  bool by_backward_passes() const override { return true; }
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
     const bool whole = batch.words.size(1) + (model.end_symbol() ? 1 : 0) <= window_;

@@ -1,186 +1,25 @@
 #include "train/optimizing/optimizer.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "base/check.h"
+#include "base/parallel.h"
 
 namespace pushdown {
 namespace {
 
-// Calls element(p, g, slots...) for every entry of a contiguous CPU tensor.
-template <class T, class Element>
-void over_elements(Tensor& parameter, const Tensor& gradient, std::vector<Tensor>& slots,
-                   Element element) {
-  T* __restrict p = parameter.data_ptr<T>();
-  const T* __restrict g = gradient.data_ptr<T>();
-  T* __restrict first = slots.empty() ? nullptr : slots[0].data_ptr<T>();
-  T* __restrict second = slots.size() < 2 ? nullptr : slots[1].data_ptr<T>();
-  const std::int64_t count = parameter.numel();
-  T unused = 0;
-  if (second != nullptr)
-    for (std::int64_t i = 0; i < count; ++i) element(p[i], g[i], first[i], second[i]);
-  else if (first != nullptr)
-    for (std::int64_t i = 0; i < count; ++i) element(p[i], g[i], first[i], unused);
-  else
-    for (std::int64_t i = 0; i < count; ++i) element(p[i], g[i], unused, unused);
+// Less work is not worth a thread.
+constexpr std::int64_t kNumbersOfABlock = 1 << 15;
+std::int64_t rows_of_a_block(std::int64_t size) {
+  return std::max<std::int64_t>(1, kNumbersOfABlock / size);
 }
 
-// Calls pass(T{}) with the parameter's number type.
-template <class Pass>
-void with_number(const Tensor& parameter, Pass pass) {
-  if (parameter.scalar_type() == at::kDouble)
-    pass(double{});
-  else
-    pass(float{});
-}
-
-class Sgd final : public Optimizer {
- public:
-  Sgd(const ParameterList& parameters, const Json& options)
-      : Optimizer(parameters, options,
-                  options["momentum"] > 0 ? std::vector<std::string>{"momentum"}
-                                          : std::vector<std::string>{}),
-        momentum_(options["momentum"]),
-        nesterov_(options["nesterov"]) {
-    check(!nesterov_ || momentum_ > 0, "optimizer sgd", "nesterov needs a momentum above 0");
-  }
-
- private:
-  void update(Tensor& parameter, const Tensor& gradient, Slots& slots) override {
-    with_number(parameter, [&](auto number) {
-      using T = decltype(number);
-      const T rate = learning_rate(), momentum = momentum_;
-      if (slots.empty())
-        over_elements<T>(parameter, gradient, slots, [=](T& p, T g, T&, T&) { p -= rate * g; });
-      else if (nesterov_)
-        over_elements<T>(parameter, gradient, slots, [=](T& p, T g, T& b, T&) {
-          b = momentum * b + g;
-          p -= rate * (g + momentum * b);
-        });
-      else
-        over_elements<T>(parameter, gradient, slots, [=](T& p, T g, T& b, T&) {
-          b = momentum * b + g;
-          p -= rate * b;
-        });
-    });
-  }
-
-  Tensor direction(const Tensor& gradient, Slots& slots) override {
-    if (slots.empty()) return gradient;
-    slots[0].mul_(momentum_).add_(gradient);
-    return nesterov_ ? gradient.add(slots[0], momentum_) : slots[0];
-  }
-
-  double momentum_;
-  bool nesterov_;
-};
-
-class RmsProp final : public Optimizer {
- public:
-  RmsProp(const ParameterList& parameters, const Json& options)
-      : Optimizer(parameters, options,
-                  options["momentum"] > 0 ? std::vector<std::string>{"square_average", "momentum"}
-                                          : std::vector<std::string>{"square_average"}),
-        decay_(options["decay"]),
-        epsilon_(options["epsilon"]),
-        momentum_(options["momentum"]) {}
-
- private:
-  void update(Tensor& parameter, const Tensor& gradient, Slots& slots) override {
-    with_number(parameter, [&](auto number) {
-      using T = decltype(number);
-      const T rate = learning_rate(), decay = decay_, fresh = 1 - decay_, epsilon = epsilon_;
-      const T momentum = momentum_;
-      if (slots.size() == 1)
-        over_elements<T>(parameter, gradient, slots, [=](T& p, T g, T& s, T&) {
-          s = decay * s + fresh * g * g;
-          p -= rate * g / (std::sqrt(s) + epsilon);
-        });
-      else
-        over_elements<T>(parameter, gradient, slots, [=](T& p, T g, T& s, T& b) {
-          s = decay * s + fresh * g * g;
-          b = momentum * b + g / (std::sqrt(s) + epsilon);
-          p -= rate * b;
-        });
-    });
-  }
-
-  Tensor direction(const Tensor& gradient, Slots& slots) override {
-    slots[0].mul_(decay_).addcmul_(gradient, gradient, 1 - decay_);
-    const Tensor scale = slots[0].sqrt().add_(epsilon_);
-    if (slots.size() == 1) return gradient / scale;
-    return slots[1].mul_(momentum_).addcdiv_(gradient, scale);
-  }
-
-  double decay_, epsilon_, momentum_;
-};
-
-class Adam : public Optimizer {
- public:
-  Adam(const ParameterList& parameters, const Json& options, bool decoupled = false)
-      : Optimizer(parameters, options, {"first_moment", "second_moment"}, decoupled),
-        beta1_(options["beta1"]),
-        beta2_(options["beta2"]),
-        epsilon_(options["epsilon"]) {}
-
- private:
-  // 1 - beta^t corrects the bias of a running average that started at zero.
-  double first_bias() const { return 1 - std::pow(beta1_, static_cast<double>(steps())); }
-  double second_bias() const { return 1 - std::pow(beta2_, static_cast<double>(steps())); }
-
-  void update(Tensor& parameter, const Tensor& gradient, Slots& slots) override {
-    with_number(parameter, [&](auto number) {
-      using T = decltype(number);
-      const T rate = learning_rate() / first_bias(), epsilon = epsilon_;
-      const T beta1 = beta1_, beta2 = beta2_, fresh1 = 1 - beta1_, fresh2 = 1 - beta2_;
-      const T scale = 1 / std::sqrt(second_bias());
-      over_elements<T>(parameter, gradient, slots, [=](T& p, T g, T& m, T& v) {
-        m = beta1 * m + fresh1 * g;
-        v = beta2 * v + fresh2 * g * g;
-        p -= rate * m / (std::sqrt(v) * scale + epsilon);
-      });
-    });
-  }
-
-  Tensor direction(const Tensor& gradient, Slots& slots) override {
-    slots[0].mul_(beta1_).add_(gradient, 1 - beta1_);
-    slots[1].mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
-    const Tensor scale = slots[1].sqrt().div_(std::sqrt(second_bias())).add_(epsilon_);
-    return slots[0].div(scale).div_(first_bias());
-  }
-
-  double beta1_, beta2_, epsilon_;
-};
-
-class AdamW final : public Adam {
- public:
-  AdamW(const ParameterList& parameters, const Json& options) : Adam(parameters, options, true) {}
-};
-
-template <class Method>
-OptimizerPtr make(const ParameterList& parameters, const Json& options) {
-  return std::make_unique<Method>(parameters, options);
-}
-
-std::vector<OptionSpec> with_shared(double learning_rate, std::vector<OptionSpec> own,
-                                    double weight_decay = 0) {
-  std::vector<OptionSpec> specs{
-      number_option("learning_rate", learning_rate, "initial learning rate", 0)};
-  specs.insert(specs.end(), own.begin(), own.end());
-  specs.push_back(
-      number_option("weight_decay", weight_decay, "factor of the weight decay (L2 penalty)", 0));
-  return specs;
-}
-
-std::vector<OptionSpec> adam_options(double weight_decay) {
-  return with_shared(
-      0.005,
-      {number_option("beta1", 0.9, "decay rate of the running average of the gradient")
-           .between(0, 0.9999999),
-       number_option("beta2", 0.999, "decay rate of the running average of the squared gradient")
-           .between(0, 0.9999999),
-       number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0)},
-      weight_decay);
+// Calls body(first, end) for parts of 0 .. count, each of one block if there are several threads.
+template <class Body>
+void in_blocks(std::int64_t count, std::int64_t block, const Body& body) {
+  if (thread_count() == 1 || count <= block) return body(std::int64_t{0}, count);
+  parallel_for((count + block - 1) / block,
+               [&](std::int64_t k) { body(k * block, std::min(count, (k + 1) * block)); });
 }
 
 }  // namespace
@@ -193,17 +32,36 @@ Optimizer::Optimizer(const ParameterList& parameters, const Json& options,
       weight_decay_(options["weight_decay"]),
       decoupled_(decoupled) {
   for (const auto& [name, parameter] : parameters_) {
-    check(parameter.is_floating_point() && parameter.is_contiguous(), "optimizer",
+    check(parameter.is_floating_point() && stored(parameter).is_contiguous(), "optimizer",
           "parameter '{}' must be a contiguous floating-point tensor", name);
     slots_.emplace_back();
     for (std::size_t i = 0; i < slot_names_.size(); ++i)
       slots_.back().push_back(at::zeros_like(parameter).detach());
   }
+  tables_.resize(parameters_.size());
 }
 
-void Optimizer::step(Path path) {
+bool Optimizer::plain(std::size_t i) const {
+  const Tensor& parameter = parameters_[i].second;
+  return parameter.is_cpu() &&
+         (parameter.scalar_type() == at::kFloat || parameter.scalar_type() == at::kDouble);
+}
+
+void Optimizer::step(const UsedRows& used, Path path) {
   at::NoGradGuard no_grad;
+  std::vector<const UsedRows::Rows*> rows(parameters_.size());
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (path == Path::fastest && lazy() && plain(i) && parameters_[i].second.grad().defined())
+      rows[i] = used.find(parameters_[i].second);
+    if (rows[i] != nullptr)
+      catch_up(i, &rows[i]->numbers);
+    else
+      leave_table(i);
+  }
   ++steps_;
+  const Factors now = factors();
+  falling_ = !latest_.empty() && falls(latest_.back(), now) ? falling_ + 1 : 0;
+  latest_.push_back(now);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     Tensor& parameter = parameters_[i].second;
     Tensor gradient = parameter.grad();
@@ -212,13 +70,118 @@ void Optimizer::step(Path path) {
       parameter.detach().mul_(1 - learning_rate() * weight_decay_);
     if (weight_decay_ != 0 && !decoupled_)
       gradient = gradient.add(parameter.detach(), weight_decay_);
-    const bool plain = parameter.is_cpu() && (parameter.scalar_type() == at::kFloat ||
-                                              parameter.scalar_type() == at::kDouble);
-    if (plain && path == Path::fastest)
-      update(parameter, gradient.contiguous(), slots_[i]);
-    else  // an alias that autograd does not track: the tensor is a leaf that requires a gradient
+    if (!plain(i) || path == Path::composite)
+      // an alias that autograd does not track: the tensor is a leaf that requires a gradient
       parameter.detach().sub_(direction(gradient, slots_[i]), learning_rate());
+    else if (parameter.scalar_type() == at::kFloat)
+      update<float>(i, gradient, rows[i], now);
+    else
+      update<double>(i, gradient, rows[i], now);
   }
+  if (std::all_of(tables_.begin(), tables_.end(), [](const Table& of) { return of.made.empty(); }))
+    latest_.clear();
+}
+
+template <class T>
+Optimizer::Run<T> Optimizer::run_of(std::size_t i, std::int64_t first, std::int64_t count) const {
+  Run<T> run{parameters_[i].second.data_ptr<T>() + first, nullptr, {}, count};
+  for (std::size_t j = 0; j < slots_[i].size(); ++j)
+    run.slots[j] = slots_[i][j].data_ptr<T>() + first;
+  return run;
+}
+
+template <class T>
+void Optimizer::update(std::size_t i, const Tensor& given, const UsedRows::Rows* rows,
+                       const Factors& now) {
+  // In the order of the parameter's memory.
+  const Tensor gradient =
+      parameters_[i].second.is_contiguous() ? given.contiguous() : given.t().contiguous();
+  const T* from = gradient.data_ptr<T>();
+  const auto update_part = [&](std::int64_t first, std::int64_t count) {
+    Run<T> run = run_of<T>(i, first, count);
+    run.gradient = from + first;
+    update(run, now);
+  };
+  if (rows == nullptr)
+    return in_blocks(gradient.numel(), kNumbersOfABlock, [&](std::int64_t first, std::int64_t end) {
+      update_part(first, end - first);
+    });
+  if (tables_[i].made.empty()) begin_table(i, rows->size);
+  Table& table = tables_[i];
+  const auto count = std::ssize(rows->numbers);
+  in_blocks(count, rows_of_a_block(table.size), [&](std::int64_t first, std::int64_t end) {
+    for (auto k = first; k < end; ++k) {
+      const auto row = rows->numbers[static_cast<std::size_t>(k)];
+      update_part(row * table.size, table.size);
+      table.made[static_cast<std::size_t>(row)] = steps_;
+      table.resting[static_cast<std::size_t>(row)] = slots_[i].empty();
+    }
+  });
+}
+
+void Optimizer::begin_table(std::size_t i, std::int64_t size) {
+  Table& table = tables_[i];
+  const auto rows = parameters_[i].second.numel() / size;
+  table.size = size;
+  table.made.assign(static_cast<std::size_t>(rows), steps_ - 1);
+  table.resting.assign(static_cast<std::size_t>(rows), 1);
+  const bool single = parameters_[i].second.scalar_type() == at::kFloat;
+  in_blocks(rows, rows_of_a_block(size), [&](std::int64_t first, std::int64_t end) {
+    for (auto row = first; row < end; ++row)
+      table.resting[static_cast<std::size_t>(row)] =
+          single ? rests<float>(i, row) : rests<double>(i, row);
+  });
+}
+
+void Optimizer::leave_table(std::size_t i) {
+  catch_up(i, nullptr);
+  tables_[i] = {};
+}
+
+template <class T>
+bool Optimizer::rests(std::size_t i, std::int64_t row) const {
+  const auto size = tables_[i].size;
+  return std::all_of(slots_[i].begin(), slots_[i].end(), [&](const Tensor& slot) {
+    const T* first = slot.data_ptr<T>() + row * size;
+    return std::all_of(first, first + size, [](T number) { return number == 0; });
+  });
+}
+
+void Optimizer::catch_up() {
+  for (std::size_t i = 0; i < tables_.size(); ++i) catch_up(i, nullptr);
+  latest_.clear();
+}
+
+void Optimizer::catch_up(const UsedRows& used) {
+  for (std::size_t i = 0; i < tables_.size(); ++i)
+    if (const auto* rows = used.find(parameters_[i].second)) catch_up(i, &rows->numbers);
+}
+
+void Optimizer::catch_up(std::size_t i, const std::vector<std::int64_t>* rows) {
+  Table& table = tables_[i];
+  if (table.made.empty()) return;
+  const bool single = parameters_[i].second.scalar_type() == at::kFloat;
+  const auto count = rows != nullptr ? std::ssize(*rows) : std::ssize(table.made);
+  in_blocks(count, rows_of_a_block(table.size), [&](std::int64_t first, std::int64_t end) {
+    for (auto k = first; k < end; ++k) {
+      const auto row = rows != nullptr ? (*rows)[static_cast<std::size_t>(k)] : k;
+      auto& made = table.made[static_cast<std::size_t>(row)];
+      const auto missed = static_cast<std::size_t>(steps_ - std::exchange(made, steps_));
+      auto& resting = table.resting[static_cast<std::size_t>(row)];
+      if (missed == 0 || resting) continue;
+      const std::span<const Factors> steps = std::span(latest_).last(missed);
+      if (single)
+        make_up<float>(i, row, steps);
+      else
+        make_up<double>(i, row, steps);
+      resting = single ? rests<float>(i, row) : rests<double>(i, row);
+    }
+  });
+}
+
+template <class T>
+void Optimizer::make_up(std::size_t i, std::int64_t row, std::span<const Factors> steps) const {
+  rest(run_of<T>(i, row * tables_[i].size, tables_[i].size), steps, falling_);
 }
 
 namespace {
@@ -252,7 +215,11 @@ void Optimizer::step_together(const std::vector<Optimizer*>& optimizers,
                               const std::vector<double>& rates) {
   at::NoGradGuard no_grad;
   Optimizer& first = *optimizers.front();
-  for (Optimizer* optimizer : optimizers) ++optimizer->steps_;
+  for (Optimizer* optimizer : optimizers) {
+    for (std::size_t i = 0; i < optimizer->tables_.size(); ++i) optimizer->leave_table(i);
+    optimizer->latest_.clear();
+    ++optimizer->steps_;
+  }
   const Tensor all_rates =
       at::tensor(rates, at::kDouble).to(first.parameters_.front().second.options());
   for (std::size_t i = 0; i < first.parameters_.size(); ++i) {
@@ -303,48 +270,10 @@ void Optimizer::set_state(const ParameterList& given) {
     found.push_back(at->second);
   }
   at::NoGradGuard no_grad;
+  tables_.assign(parameters_.size(), {});
+  latest_.clear();
   steps_ = found[0].item<std::int64_t>();
   for (std::size_t i = 1; i < own.size(); ++i) own[i].second.copy_(found[i]);
-}
-
-const std::vector<OptimizerKind>& optimizer_kinds() {
-  static const std::vector<OptimizerKind> kinds{
-      {"adam", "Adam: running averages of the gradient and its square (Kingma and Ba, 2015)",
-       adam_options(0), make<Adam>},
-      {"adamw", "Adam with decoupled weight decay (Loshchilov and Hutter, 2019)",
-       adam_options(0.01), make<AdamW>},
-      {"rmsprop",
-       "RMSProp: gradient divided by the root of its running mean square (Tieleman and Hinton, "
-       "2012)",
-       with_shared(
-           0.005,
-           {number_option("decay", 0.99,
-                          "decay rate of the running average of the squared gradient")
-                .between(0, 1),
-            number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0),
-            number_option("momentum", 0.0, "momentum: fraction of the last step that is kept", 0)}),
-       make<RmsProp>},
-      {"sgd", "stochastic gradient descent, optionally with momentum",
-       with_shared(0.1, {number_option("momentum", 0.0,
-                                       "momentum: fraction of the last step that is kept", 0),
-                         boolean_option("nesterov", false, "use Nesterov momentum")}),
-       make<Sgd>},
-  };
-  return kinds;
-}
-
-Json resolve_optimizer(const Json& options) {
-  Json given = options;
-  if ((given.is_object() || given.is_null()) && !given.contains("kind")) given["kind"] = "adam";
-  const auto [row, rest] = resolve_kind("optimizer", optimizer_kinds(), given);
-  Json resolved{{"kind", row.name}};
-  resolved.update(rest);
-  return resolved;
-}
-
-OptimizerPtr make_optimizer(const ParameterList& parameters, const Json& options) {
-  const auto [row, rest] = resolve_kind("optimizer", optimizer_kinds(), resolve_optimizer(options));
-  return row.make(parameters, rest);
 }
 
 }  // namespace pushdown

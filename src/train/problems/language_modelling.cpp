@@ -88,6 +88,10 @@ class LanguageModelling : public LanguageProblem {
     return LikelihoodBatch{word_tensor(train_->words(), batch), units(batch)};
   }
 
+  Tensor symbols_read(const std::vector<std::int64_t>& batch) const override {
+    return word_tensor(train_->words(), batch);
+  }
+
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     BatchLoss sum;
     sum.units = units(batch);

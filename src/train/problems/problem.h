@@ -83,6 +83,10 @@ class Problem {
   virtual void carry_on(std::int64_t position, const std::vector<Tensor>& tensors) {}
   // Adds the gradient of the mean loss of the batch's strings to the parameters' gradients.
   virtual BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) = 0;
+  // Returns the ids of all symbols that the model reads in a batch, in any shape; undefined if they
+  // are not known in advance, or if the gradients of the tables of other symbols
+  // (Network::symbol_tables) may not be zero.
+  virtual Tensor symbols_read(const std::vector<std::int64_t>& batch) const { return {}; }
   // Returns the batch in this form if its gradient is that of the whole language model on these
   // strings, so that it can be computed together with those of other trainers
   // (train/shared_updates.h).

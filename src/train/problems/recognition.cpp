@@ -125,6 +125,10 @@ class RecognitionProblem : public Problem {
   }
   bool loss_per_symbol() const override { return objective_->averaged(); }
 
+  Tensor symbols_read(const std::vector<std::int64_t>& batch) const override {
+    return learning_->by_backward_passes() ? word_tensor(train_->words(), batch) : Tensor();
+  }
+
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     StringBatch strings;
     strings.words = word_tensor(train_->words(), batch);

@@ -68,6 +68,10 @@ class SentenceModelling : public LanguageProblem {
     return {strings, strings * static_cast<double>(train_->length(batch.front()) + 1)};
   }
 
+  Tensor symbols_read(const std::vector<std::int64_t>& batch) const override {
+    return words_of(*train_, batch);
+  }
+
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     BatchLoss sum;
     sum.units = size(batch).symbols;

@@ -75,6 +75,9 @@ class StagedProblem : public Problem {
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     return now().differentiate(batch, random);
   }
+  Tensor symbols_read(const std::vector<std::int64_t>& batch) const override {
+    return now().symbols_read(batch);
+  }
   std::optional<LikelihoodBatch> likelihood_batch(
       const std::vector<std::int64_t>& batch) const override {
     return now().likelihood_batch(batch);

@@ -71,6 +71,13 @@ class TextModelling : public LanguageProblem {
     piece_ = position;
   }
 
+  // The last word of a piece is read with the next one.
+  Tensor symbols_read(const std::vector<std::int64_t>& batch) const override {
+    const auto piece = batch.front();
+    const Tensor own = reader_->pieces().words(piece);
+    return piece == 0 ? own : at::cat({reader_->pieces().words(piece - 1), own}, 1);
+  }
+
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     const auto piece = batch.front();
     before_ = state_before(piece);

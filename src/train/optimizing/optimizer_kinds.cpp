@@ -1,0 +1,268 @@
+// The methods of optimizer.h.
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "train/optimizing/optimizer.h"
+
+namespace pushdown {
+namespace {
+
+// A method that changes each number by itself, by change(run, factors).
+template <class Method>
+class Elementwise : public Optimizer {
+ protected:
+  using Optimizer::Optimizer;
+
+  template <class T, class Element>
+  static void over(const Run<T>& run, Element element) {
+    T* __restrict p = run.parameter;
+    const T* __restrict g = run.gradient;
+    T* __restrict first = run.slots[0];
+    T* __restrict second = run.slots[1];
+    T unused = 0;
+    if (second != nullptr)
+      for (std::int64_t i = 0; i < run.count; ++i) element(p[i], g[i], first[i], second[i]);
+    else if (first != nullptr)
+      for (std::int64_t i = 0; i < run.count; ++i) element(p[i], g[i], first[i], unused);
+    else
+      for (std::int64_t i = 0; i < run.count; ++i) element(p[i], g[i], unused, unused);
+  }
+  template <class T>
+  void change_at_rest(const Run<T>& run, std::span<const Factors> steps, std::int64_t) const {
+    // As many numbers as stay in the fastest cache from step to step.
+    constexpr std::int64_t kPart = 512;
+    static const std::array<T, kPart> zeros{};
+    for (std::int64_t first = 0; first < run.count; first += kPart) {
+      Run<T> part{run.parameter + first, zeros.data(), run.slots,
+                  std::min(kPart, run.count - first)};
+      for (T*& slot : part.slots)
+        if (slot != nullptr) slot += first;
+      for (const Factors& of_step : steps) update(part, of_step);
+    }
+  }
+
+ private:
+  void update(const Run<float>& run, const Factors& factors) const final {
+    static_cast<const Method*>(this)->change(run, factors);
+  }
+  void update(const Run<double>& run, const Factors& factors) const final {
+    static_cast<const Method*>(this)->change(run, factors);
+  }
+  void rest(const Run<float>& run, std::span<const Factors> steps,
+            std::int64_t falling) const final {
+    static_cast<const Method*>(this)->change_at_rest(run, steps, falling);
+  }
+  void rest(const Run<double>& run, std::span<const Factors> steps,
+            std::int64_t falling) const final {
+    static_cast<const Method*>(this)->change_at_rest(run, steps, falling);
+  }
+};
+
+class Sgd final : public Elementwise<Sgd> {
+ public:
+  Sgd(const ParameterList& parameters, const Json& options)
+      : Elementwise(parameters, options,
+                    options["momentum"] > 0 ? std::vector<std::string>{"momentum"}
+                                            : std::vector<std::string>{}),
+        momentum_(options["momentum"]),
+        nesterov_(options["nesterov"]) {
+    check(!nesterov_ || momentum_ > 0, "optimizer sgd", "nesterov needs a momentum above 0");
+  }
+
+  template <class T>
+  void change(const Run<T>& run, const Factors& factors) const {
+    const T rate = static_cast<T>(factors.rate), momentum = static_cast<T>(momentum_);
+    if (run.slots[0] == nullptr)
+      over(run, [=](T& p, T g, T&, T&) { p -= rate * g; });
+    else if (nesterov_)
+      over(run, [=](T& p, T g, T& b, T&) {
+        b = momentum * b + g;
+        p -= rate * (g + momentum * b);
+      });
+    else
+      over(run, [=](T& p, T g, T& b, T&) {
+        b = momentum * b + g;
+        p -= rate * b;
+      });
+  }
+
+ private:
+  bool rests() const override { return true; }
+
+  Tensor direction(const Tensor& gradient, Slots& slots) override {
+    if (slots.empty()) return gradient;
+    slots[0].mul_(momentum_).add_(gradient);
+    return nesterov_ ? gradient.add(slots[0], momentum_) : slots[0];
+  }
+
+  double momentum_;
+  bool nesterov_;
+};
+
+class RmsProp final : public Elementwise<RmsProp> {
+ public:
+  RmsProp(const ParameterList& parameters, const Json& options)
+      : Elementwise(parameters, options,
+                    options["momentum"] > 0 ? std::vector<std::string>{"square_average", "momentum"}
+                                            : std::vector<std::string>{"square_average"}),
+        decay_(options["decay"]),
+        epsilon_(options["epsilon"]),
+        momentum_(options["momentum"]) {}
+
+  template <class T>
+  void change(const Run<T>& run, const Factors& factors) const {
+    const T rate = static_cast<T>(factors.rate), decay = static_cast<T>(decay_),
+            fresh = static_cast<T>(1 - decay_), epsilon = static_cast<T>(epsilon_),
+            momentum = static_cast<T>(momentum_);
+    if (run.slots[1] == nullptr)
+      over(run, [=](T& p, T g, T& s, T&) {
+        s = decay * s + fresh * g * g;
+        p -= rate * g / (std::sqrt(s) + epsilon);
+      });
+    else
+      over(run, [=](T& p, T g, T& s, T& b) {
+        s = decay * s + fresh * g * g;
+        b = momentum * b + g / (std::sqrt(s) + epsilon);
+        p -= rate * b;
+      });
+  }
+
+ private:
+  bool rests() const override { return epsilon_ > 0; }
+
+  Tensor direction(const Tensor& gradient, Slots& slots) override {
+    slots[0].mul_(decay_).addcmul_(gradient, gradient, 1 - decay_);
+    const Tensor scale = slots[0].sqrt().add_(epsilon_);
+    if (slots.size() == 1) return gradient / scale;
+    return slots[1].mul_(momentum_).addcdiv_(gradient, scale);
+  }
+
+  double decay_, epsilon_, momentum_;
+};
+
+// `decoupled`: AdamW.
+class Adam final : public Elementwise<Adam> {
+ public:
+  Adam(const ParameterList& parameters, const Json& options, bool decoupled)
+      : Elementwise(parameters, options, {"first_moment", "second_moment"}, decoupled),
+        beta1_(options["beta1"]),
+        beta2_(options["beta2"]),
+        epsilon_(options["epsilon"]) {}
+
+  template <class T>
+  void change(const Run<T>& run, const Factors& factors) const {
+    kernel<T>().step(run.parameter, run.gradient, run.slots[0], run.slots[1], run.count,
+                     numbers<T>(), factors);
+  }
+  template <class T>
+  void change_at_rest(const Run<T>& run, std::span<const Factors> steps,
+                      std::int64_t falling) const {
+    kernel<T>().rest(run.parameter, run.slots[0], run.slots[1], run.count, numbers<T>(),
+                     steps.data(), std::ssize(steps), falling);
+  }
+
+ private:
+  template <class T>
+  static AdamKernel<T> kernel() {
+    return kernel_for<AdamKernel<T>>(current_isa());
+  }
+  template <class T>
+  AdamNumbers<T> numbers() const {
+    return {static_cast<T>(beta1_), static_cast<T>(beta2_), static_cast<T>(1 - beta1_),
+            static_cast<T>(1 - beta2_), static_cast<T>(epsilon_)};
+  }
+  // 1 - beta^t corrects the bias of a running average that started at zero.
+  double first_bias() const { return 1 - std::pow(beta1_, static_cast<double>(steps())); }
+  double second_bias() const { return 1 - std::pow(beta2_, static_cast<double>(steps())); }
+
+  Factors factors() const override {
+    return {learning_rate() / first_bias(), 1 / std::sqrt(second_bias())};
+  }
+  bool rests() const override { return epsilon_ > 0; }
+  // A change is proportional to rate m / (sqrt(v) scale + epsilon), where m is multiplied by beta1
+  // and v by beta2. The margins are for rounding, and for a v that becomes 0.
+  bool falls(const Factors& first, const Factors& second) const override {
+    const double divisor = std::min(1.0, std::sqrt(beta2_) * second.scale / first.scale);
+    return epsilon_ > 1e-12 && second.rate * beta1_ < 0.999 * first.rate * divisor;
+  }
+
+  Tensor direction(const Tensor& gradient, Slots& slots) override {
+    slots[0].mul_(beta1_).add_(gradient, 1 - beta1_);
+    slots[1].mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
+    const Tensor scale = slots[1].sqrt().div_(std::sqrt(second_bias())).add_(epsilon_);
+    return slots[0].div(scale).div_(first_bias());
+  }
+
+  double beta1_, beta2_, epsilon_;
+};
+
+template <class Method, auto... kOptions>
+OptimizerPtr make(const ParameterList& parameters, const Json& options) {
+  return std::make_unique<Method>(parameters, options, kOptions...);
+}
+
+std::vector<OptionSpec> with_shared(double learning_rate, std::vector<OptionSpec> own,
+                                    double weight_decay = 0) {
+  std::vector<OptionSpec> specs{
+      number_option("learning_rate", learning_rate, "initial learning rate", 0)};
+  specs.insert(specs.end(), own.begin(), own.end());
+  specs.push_back(
+      number_option("weight_decay", weight_decay, "factor of the weight decay (L2 penalty)", 0));
+  return specs;
+}
+
+std::vector<OptionSpec> adam_options(double weight_decay) {
+  return with_shared(
+      0.005,
+      {number_option("beta1", 0.9, "decay rate of the running average of the gradient")
+           .between(0, 0.9999999),
+       number_option("beta2", 0.999, "decay rate of the running average of the squared gradient")
+           .between(0, 0.9999999),
+       number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0)},
+      weight_decay);
+}
+
+}  // namespace
+
+const std::vector<OptimizerKind>& optimizer_kinds() {
+  static const std::vector<OptimizerKind> kinds{
+      {"adam", "Adam: running averages of the gradient and its square (Kingma and Ba, 2015)",
+       adam_options(0), make<Adam, false>},
+      {"adamw", "Adam with decoupled weight decay (Loshchilov and Hutter, 2019)",
+       adam_options(0.01), make<Adam, true>},
+      {"rmsprop",
+       "RMSProp: gradient divided by the root of its running mean square (Tieleman and Hinton, "
+       "2012)",
+       with_shared(
+           0.005,
+           {number_option("decay", 0.99,
+                          "decay rate of the running average of the squared gradient")
+                .between(0, 1),
+            number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0),
+            number_option("momentum", 0.0, "momentum: fraction of the last step that is kept", 0)}),
+       make<RmsProp>},
+      {"sgd", "stochastic gradient descent, optionally with momentum",
+       with_shared(0.1, {number_option("momentum", 0.0,
+                                       "momentum: fraction of the last step that is kept", 0),
+                         boolean_option("nesterov", false, "use Nesterov momentum")}),
+       make<Sgd>},
+  };
+  return kinds;
+}
+
+Json resolve_optimizer(const Json& options) {
+  Json given = options;
+  if ((given.is_object() || given.is_null()) && !given.contains("kind")) given["kind"] = "adam";
+  const auto [row, rest] = resolve_kind("optimizer", optimizer_kinds(), given);
+  Json resolved{{"kind", row.name}};
+  resolved.update(rest);
+  return resolved;
+}
+
+OptimizerPtr make_optimizer(const ParameterList& parameters, const Json& options) {
+  const auto [row, rest] = resolve_kind("optimizer", optimizer_kinds(), resolve_optimizer(options));
+  return row.make(parameters, rest);
+}
+
+}  // namespace pushdown

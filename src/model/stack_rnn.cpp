@@ -5,6 +5,7 @@
 #include "base/stopping.h"
 #include "model/dropout.h"
 #include "recurrence/log_likelihood.h"
+#include "recurrence/step_likelihood.h"
 
 namespace pushdown {
 namespace {
@@ -129,8 +130,6 @@ Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_w
                                    const Tensor& output_bias, Random* noise,
                                    std::optional<double> scale) const {
   if (engine_ == nullptr || !engine_->differentiates()) return {};
-  // With more outcomes, one product for all hidden vectors is faster (kernel/dense/vocabulary.h).
-  constexpr std::int64_t kMostOutcomes = 256;
   const bool many = output_weight.size(0) > kMostOutcomes;
   if (many && (!scale || !output_weight.is_cpu())) return {};
   const auto batch = targets.size(0), steps = targets.size(1) - 1;

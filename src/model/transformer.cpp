@@ -8,6 +8,7 @@
 #include "model/dropout.h"
 #include "model/step_engine.h"
 #include "model/sublayer.h"
+#include "recurrence/step_likelihood.h"
 #include "stack/stack.h"
 #include "tensor/backward.h"
 #include "tensor/embedding.h"
@@ -125,9 +126,6 @@ struct TransformerState : NetworkState {
     return total;
   }
 };
-
-// With more outcomes, one product for all hidden vectors is faster (kernel/dense/vocabulary.h).
-constexpr std::int64_t kMostOutcomes = 256;
 
 class Transformer : public Network {
  public:

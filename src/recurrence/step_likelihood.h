@@ -5,6 +5,10 @@
 
 namespace pushdown {
 
+// The number of outcomes up to which this is faster than one product for all hidden vectors
+// (log_likelihood.h).
+inline constexpr std::int64_t kMostOutcomes = 256;
+
 // Returns the sum of log softmax(W h_t + b)[targets_t] over t = 0 .. T, B. h_0 = 0, and h_t is the
 // plan's output after reading the first t targets. targets : B x (T+1) ids (int64, valid), T >= 1,
 // as many as the plan was recorded for; W : V x H, b : V; supplied : B x T x n each. Runs on the

@@ -5,8 +5,8 @@
 #include "base/buffer_pool.h"
 #include "base/stopping.h"
 #include "kernel/attention/attention.h"
-#include "recurrence/step_lookups.h"
-#include "recurrence/step_needs.h"
+#include "recurrence/step_layout.h"
+#include "recurrence/step_matrix_gradients.h"
 #include "tensor/torch.h"
 
 namespace pushdown {
@@ -163,84 +163,9 @@ class StepMachine {
 
   // Adds the gradients of the matrices to the numbers at these places. `scales`: factors for the
   // gradients of each sequence; null: 1.
-  void matrix_gradients(const std::vector<MatrixPlace<F>>& places,
-                        const F* scales = nullptr) const {
-    std::vector<OuterSum<F>> sums;
-    struct Apart {  // for a matrix of another layout
-      MatrixPlace<F> to;
-      std::int64_t columns;
-      std::vector<F> numbers;
-    };
-    std::vector<Apart> apart;
-    for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
-      const StepNode& of = traced_.nodes[n];
-      if (of.op != StepOp::affine) continue;
-      for (int k = 0; k < of.terms; ++k) {
-        const auto place = static_cast<std::size_t>(of.first_term + k);
-        const StepTerm& term = traced_.terms[place];
-        const MatrixPlace<F> to = places[static_cast<std::size_t>(term.matrix)];
-        const auto& slope = places_[n];
-        if (term.lookup) {
-          const MatrixPlace<F> table =
-              term.table < 0 ? MatrixPlace<F>() : places[static_cast<std::size_t>(term.table)];
-          if (to.first == nullptr && table.first == nullptr) continue;
-          const auto& lookup = *lookups_[place];
-          lookup.add_gradients(distinct_, sums_by_symbol(slope, lookup.row_size(), scales).data(),
-                               to, table, dense_);
-          continue;
-        }
-        if (to.first == nullptr) continue;
-        const auto& matrix = matrices_[static_cast<std::size_t>(term.matrix)];
-        const auto& x = places_[static_cast<std::size_t>(term.operand)];
-        OuterSum<F> sum{1,
-                        steps_ * batch_,
-                        slope.gradient_at(0, 0),
-                        0,
-                        slope.gradient_row,
-                        x.at(0, 0),
-                        0,
-                        x.row,
-                        matrix.columns,
-                        scales,
-                        to.first,
-                        to.row,
-                        0,
-                        0};
-        if (to.column != 1) {
-          apart.push_back({to, matrix.columns,
-                           std::vector<F>(static_cast<std::size_t>(matrix.rows * matrix.columns))});
-          sum.out = apart.back().numbers.data();
-          sum.out_row = matrix.columns;
-        }
-        if (by_sequences() || of.apart || x.step != batch_ * x.row) {
-          sum.lengths = program_.lengths;
-          sum.sequences = batch_;
-          sum.steps = steps_;
-          sum.a_sequence = slope.gradient_row;
-          sum.a_step = slope.gradient_step;
-          sum.c_sequence = x.row;
-          sum.c_step = x.step;
-        }
-        const auto rows = rows_at_once(matrix.rows, matrix.columns);
-        for (sum.first = 0; sum.first < matrix.rows; sum.first = sum.end) {
-          sum.end = std::min(matrix.rows, sum.first + rows);
-          sums.push_back(sum);
-        }
-      }
-    }
-    const StopCheck stop;
-    const auto one = [&](std::int64_t i) {
-      stop();
-      dense_.outer_sum(sums[static_cast<std::size_t>(i)]);
-    };
-    if (thread_count() > 1 && steps_ * batch_ * program_.widest > (1 << 15))
-      parallel_for(static_cast<std::int64_t>(sums.size()), one);
-    else
-      for (std::size_t i = 0; i < sums.size(); ++i) one(static_cast<std::int64_t>(i));
-    for (const auto& [to, columns, numbers] : apart)
-      for (std::int64_t k = 0; k < std::ssize(numbers); ++k)
-        to.first[k / columns * to.row + k % columns * to.column] +=
-            numbers[static_cast<std::size_t>(k)];
+  void matrix_gradients(const std::vector<MatrixPlace<F>>& to, const F* scales = nullptr) const {
+    StepMatrixGradients<F>{traced_, program_, by_sequences(), distinct_, lookups_, dense_}.add(
+        to, scales);
   }
   // Computes the gradient of a constant : n.
   void constant_gradient(int n, F* result, const F* scales = nullptr) const {
@@ -311,49 +236,9 @@ class StepMachine {
   bool by_sequences() const { return by_blocks_ || !lengths_.empty(); }
   void lay_out(F* memory) {
     Pieces<F> cut(memory);
-    const std::vector<std::int64_t> rows = row_sizes();
-    places_.assign(traced_.nodes.size(), {});
     program_ = {};
-    StoredRows values, slopes;
-    for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
-      const StepNode& of = node(n);
-      auto& place = places_[static_cast<std::size_t>(n)];
-      const auto row = rows[static_cast<std::size_t>(n)];
-      const bool of_memory =
-          of.op == StepOp::held || of.op == StepOp::room || of.op == StepOp::left;
-      if (!of_memory) program_.widest = std::max(program_.widest, row);
-      if (of.op == StepOp::slice || of.op == StepOp::previous) continue;
-      if (!needs_.read[static_cast<std::size_t>(n)] && of.op == StepOp::symbols) continue;
-      if (of.op == StepOp::constant) {
-        place.value = cut.take(row);
-      } else if (of.apart) {
-        place_apart(place.value, place.step, place.row, row, cut);
-      } else if (needs_.kept[static_cast<std::size_t>(n)]) {
-        values.add(place.value, place.step, place.row, row);
-      } else {
-        place.row = row;
-        place.value = cut.take(batch_ * row);
-      }
-      if (!gradients_ || !of.gradient) continue;
-      if (needs_.recorded[static_cast<std::size_t>(n)]) {
-        place.slots = steps_ + 1;
-        if (of.apart)
-          place_apart(place.gradient, place.gradient_step, place.gradient_row, row, cut);
-        else
-          slopes.add(place.gradient, place.gradient_step, place.gradient_row, row);
-      } else {
-        place.slots = of.carried ? 2 : 1;
-        place.gradient_row = row;
-        place.gradient_step = batch_ * row;
-        place.gradient = cut.take(batch_ * place.slots * row);
-      }
-    }
-    place_rows(values, cut);
-    place_rows(slopes, cut);
-    for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
-      const StepNode& of = node(n);
-      if (of.op == StepOp::slice || of.op == StepOp::previous) look_into(n);
-    }
+    places_ = StepLayout<F>(traced_, needs_, {batch_, steps_, gradients_, by_sequences()})
+                  .places(cut, program_.widest);
     matrices_.clear();
     for (const Tensor& matrix : traced_.matrices)
       matrices_.push_back({nullptr, nullptr, nullptr, matrix.size(0), matrix.size(1)});
@@ -397,86 +282,6 @@ class StepMachine {
     bytes_ = cut.bytes();
   }
 
-  // Returns the room for one row of each node. Kernels read parts of rows in whole vectors, which
-  // must not reach into the row of another sequence, because another thread may write it.
-  std::vector<std::int64_t> row_sizes() const {
-    std::vector<std::int64_t> rows;
-    for (const StepNode& of : traced_.nodes) rows.push_back(padded_size(of.size));
-    const auto owner = [&](int n) {
-      while (node(n).op == StepOp::slice || node(n).op == StepOp::previous) n = node(n).a;
-      return static_cast<std::size_t>(n);
-    };
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-      const StepNode& of = traced_.nodes[n];
-      const auto reach = [&](int operand, std::int64_t end) {
-        auto& row = rows[owner(operand)];
-        row = std::max(row, padded_size(end));
-      };
-      // For readers of whole vectors that begin at any number of the operand.
-      const auto reach_beyond = [&](int operand) {
-        const std::int64_t first = node(operand).op == StepOp::slice ? node(operand).offset : 0;
-        reach(operand, first + node(operand).size + kPadding);
-      };
-      if (of.op == StepOp::slice) reach(of.a, of.offset + padded_size(of.size));
-      if (of.op == StepOp::concat) {
-        // The backward pass reads whole vectors of each part's gradient.
-        std::int64_t offset = 0;
-        for (int k = 0; k < of.operands; ++k) {
-          const int part = traced_.operands[static_cast<std::size_t>(of.first_operand + k)];
-          reach(static_cast<int>(n), offset + padded_size(node(part).size));
-          offset += node(part).size;
-        }
-      }
-      // The last parts of gates are read and written in whole vectors.
-      if (of.op == StepOp::lstm_cell) reach(of.a, 3 * of.size + padded_size(of.size));
-      if (of.op == StepOp::gru)
-        for (const int gates : {of.a, of.b}) reach(gates, 2 * of.size + padded_size(of.size));
-      if (of.op == StepOp::memory) reach_beyond(of.a);
-      // One number for each head.
-      if (of.op == StepOp::attention) reach(static_cast<int>(n), of.size + of.size / of.offset);
-      if (of.op != StepOp::array) continue;
-      // An array program may read from any number on.
-      reach(static_cast<int>(n), of.size + kPadding);
-      for (int k = 0; k < of.operands; ++k)
-        reach_beyond(traced_.operands[static_cast<std::size_t>(of.first_operand + k)]);
-    }
-    return rows;
-  }
-
-  // Rows of nodes that are stored for all steps.
-  struct StoredRows {
-    struct OfNode {
-      F** first;
-      std::int64_t *step, *sequence;  // strides
-      std::int64_t size, offset;
-    };
-    std::vector<OfNode> nodes;
-    std::int64_t size = 0;
-
-    void add(F*& first, std::int64_t& step, std::int64_t& sequence, std::int64_t row) {
-      nodes.push_back({&first, &step, &sequence, row, size});
-      size += row;
-    }
-  };
-  // By sequences, the rows of all nodes at one step are consecutive: a step of a few sequences then
-  // touches few pages, and the core loads the rows of the next step in advance.
-  void place_rows(const StoredRows& rows, Pieces<F>& cut) const {
-    const auto slots = steps_ + 1;
-    F* all = cut.take(batch_ * slots * rows.size);
-    for (const auto& of : rows.nodes) {
-      const auto offset = by_sequences() ? of.offset : batch_ * slots * of.offset;
-      *of.first = all == nullptr ? nullptr : all + offset;
-      *of.step = by_sequences() ? rows.size : batch_ * of.size;
-      *of.sequence = by_sequences() ? slots * rows.size : of.size;
-    }
-  }
-  // The steps of a sequence are the rows of one matrix, because they are processed together.
-  void place_apart(F*& first, std::int64_t& step, std::int64_t& sequence, std::int64_t row,
-                   Pieces<F>& cut) const {
-    step = row;
-    sequence = (steps_ + 1) * row;
-    first = cut.take(batch_ * sequence);
-  }
   StepRoom<F> room_of(std::int64_t sequences, Pieces<F>& pieces) const {
     StepRoom<F> room{};
     if (traced_.memory >= 0) {
@@ -493,17 +298,6 @@ class StepMachine {
     for (const StepNode& of : traced_.nodes)
       if (of.op == StepOp::attention) size = std::max(size, attention_scratch(steps_, of.offset));
     return size;
-  }
-
-  void look_into(int n) {
-    const StepNode& of = node(n);
-    // A state may be bound to a node that comes later, whose place is already known; parts of
-    // states come after these.
-    const StepPlace<F>& seen = places_[static_cast<std::size_t>(of.a)];
-    auto& place = places_[static_cast<std::size_t>(n)] = seen;
-    if (of.op == StepOp::previous) place.shift = -1;
-    if (place.value != nullptr) place.value += of.offset;
-    if (place.gradient != nullptr) place.gradient += of.offset;
   }
 
   void fill(const StepInputs& inputs) {
@@ -618,29 +412,6 @@ class StepMachine {
       distinct_ = DistinctSymbols(inputs.symbols, batch_, steps_, outcomes,
                                   [&](std::int64_t b) { return length(b); });
   }
-  // Computes the sums of the gradients of all vectors of each distinct symbol.
-  std::vector<F> sums_by_symbol(const StepPlace<F>& slope, std::int64_t row,
-                                const F* scales) const {
-    constexpr std::int64_t kPart = 512;
-    std::vector<F> sums(static_cast<std::size_t>(distinct_.count() * row + 2 * kPadding));
-    parallel_for((row + kPart - 1) / kPart, [&](std::int64_t part) {
-      const auto first = part * kPart, some = std::min(kPart, row - first);
-      for (std::int64_t t = 0; t < steps_; ++t)
-        for (std::int64_t b = 0; b < batch_ && t < length(b); ++b)
-          dense_.add_scaled(sums.data() + distinct_.rows()[b * steps_ + t] * row + first,
-                            slope.gradient_at(t, b) + first, scales == nullptr ? F(1) : scales[b],
-                            some);
-    });
-    return sums;
-  }
-  // The number of rows of a matrix whose gradients one thread sums at a time.
-  static std::int64_t rows_at_once(std::int64_t rows, std::int64_t columns) {
-    constexpr std::int64_t kLeast = 32, kLarge = 1 << 16;
-    if (rows * columns < kLarge) return kLeast;
-    const auto each = (rows + thread_count() - 1) / thread_count();
-    return (each + kLeast - 1) / kLeast * kLeast;
-  }
-
   std::shared_ptr<const TracedProgram> kept_;
   const TracedProgram& traced_;
   std::int64_t batch_, steps_, window_;

@@ -1,0 +1,599 @@
+// The nodes of a step program (step_program.h), computed and differentiated for some rows at a
+// time: the sequences at one step, or the steps of one sequence. For kernel files only.
+#pragma once
+#include "kernel/array/run.h"
+#include "kernel/attention/attention.h"
+#include "kernel/attention/normalize.h"
+#include "kernel/step/step_gates.h"
+#include "kernel/step/step_memory.h"
+#include "kernel/step/step_operations.h"
+
+namespace pushdown {
+template <>
+AttentionKernel<float> isa_kernel<AttentionKernel<float>, PUSHDOWN_OWN_ISA>();
+template <>
+AttentionKernel<double> isa_kernel<AttentionKernel<double>, PUSHDOWN_OWN_ISA>();
+}  // namespace pushdown
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+// Those of the sequences first .. end-1.
+template <class F>
+class StepNodes {
+ public:
+  StepNodes(const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room)
+      : active(end - first), p_(program), first_(first), count_(active), scratch_(room.scratch) {
+    make_array_room();
+    for (Index n = 0; n < p_.count; ++n) {
+      if (p_.nodes[n].op == StepOp::memory) memory_node_ = static_cast<int>(n);
+      if (p_.nodes[n].op == StepOp::left) left_node_ = static_cast<int>(n);
+    }
+    if (memory_node_ < 0) return;
+    memory_ = step_memory<F>(p_.memory);
+    object_size_ = (memory_.object_size + 63) / 64 * 64;
+    objects_ = static_cast<unsigned char*>(
+        ::operator new (static_cast<std::size_t>(object_size_ * count_), std::align_val_t{64}));
+    for (Index b = 0; b < count_; ++b)
+      memory_.make(object(b), memory_shape(b), room.tape + b * p_.tape_size,
+                   room.memory_scratch + b * p_.memory_scratch_size);
+  }
+  ~StepNodes() {
+    if (objects_ != nullptr) ::operator delete (objects_, std::align_val_t{64});
+    if (array_room_ != nullptr) ::operator delete (array_room_, std::align_val_t{64});
+  }
+  StepNodes(const StepNodes&) = delete;
+  StepNodes& operator=(const StepNodes&) = delete;
+
+  // Moves the memories of all sequences to their beginning, or after the last step out of a run.
+  void begin_memories() {
+    if (memory_node_ < 0) return;
+    const StepNode& node = p_.nodes[memory_node_];
+    const auto reading = value(memory_node_, -1);
+    for (Index b = 0; b < count_; ++b)
+      memory_.begin(object(b), node.b < 0 ? nullptr : value(node.b, 0)[b], reading[b]);
+  }
+  void leave_memories() {
+    for (Index b = 0; left_node_ >= 0 && b < count_; ++b)
+      memory_.leave(object(b), value(left_node_, 0)[b]);
+  }
+  void begin_memories_backward() {
+    for (Index b = 0; memory_node_ >= 0 && b < count_; ++b) {
+      if (p_.left_used)
+        memory_.begin_backward_from(object(b), gradient(left_node_, 0)[b]);
+      else
+        memory_.begin_backward(object(b));
+    }
+  }
+  void cut_memories() {
+    for (Index b = 0; memory_node_ >= 0 && b < active; ++b) memory_.cut(object(b));
+  }
+  void end_memories_backward() {
+    if (memory_node_ < 0 || memory_.end_backward == nullptr) return;
+    const int start = p_.nodes[memory_node_].b;
+    if (start < 0 || !p_.nodes[start].gradient) return;
+    const auto reading = gradient(memory_node_, -1);
+    for (Index b = 0; b < count_; ++b)
+      memory_.end_backward(object(b), reading[b], gradient(start, 0)[b]);
+  }
+
+  Index count() const { return count_; }
+  Index sequence() const { return sequence_; }  // within in_sequences()
+  // The sequences that have not ended, which are the first ones; or steps.
+  Index active;
+
+  bool stopped() const {
+    return p_.stop != nullptr && __atomic_load_n(p_.stop, __ATOMIC_RELAXED) != 0;
+  }
+  Index length(Index b) const { return p_.lengths == nullptr ? p_.steps : p_.lengths[first_ + b]; }
+  // Rows are the sequences at step t or, within in_sequences(), the steps of one sequence.
+  Rows<F> value(int n, Index t) const {
+    const StepPlace<F>& place = p_.places[n];
+    if (sequence_ < 0) return {place.at(t, first_), place.row};
+    return {place.at(0, first_ + sequence_), place.step};
+  }
+  Rows<F> gradient(int n, Index t) const {
+    const StepPlace<F>& place = p_.places[n];
+    if (sequence_ < 0) return {place.gradient_at(t, first_), place.gradient_row};
+    return {place.gradient_at(0, first_ + sequence_), place.slots == 1 ? 0 : place.gradient_step};
+  }
+  // Calls each() for one sequence after another.
+  template <class Each>
+  void in_sequences(Each each) {
+    for (sequence_ = 0; sequence_ < count_; ++sequence_) {
+      active = length(sequence_);
+      each();
+    }
+    sequence_ = -1;
+    active = count_;
+  }
+
+  // Returns whether the gradient is a node's own and starts anew at every step.
+  bool owns_rows(int n) const {
+    const StepOp op = p_.nodes[n].op;
+    return p_.nodes[n].gradient && op != StepOp::slice && op != StepOp::previous &&
+           op != StepOp::constant && op != StepOp::held && op != StepOp::room && op != StepOp::left;
+  }
+  // Clears the gradients of the rows from `from` on.
+  void clear_gradient(int n, Index t, Index from = 0) {
+    if (!p_.nodes[n].gradient) return;
+    const Vector<F> zero = held(splat(F(0)));  // avoids a call of memset for each row
+    const Rows<F> all = gradient(n, t);
+    set_rows(Rows<F>{all[from], all.row}, active - from, p_.nodes[n].size, false,
+             [&](Index, Index) { return zero; });
+  }
+  // Adds f to the gradient of node n at step t, or sets it.
+  template <class Of>
+  void add_to(int n, Index t, Of of, bool set = false) {
+    if (n < 0 || !p_.nodes[n].gradient) return;
+    const StepNode& node = p_.nodes[n];
+    if (set)
+      set_rows(gradient(n, t), active, node.size, node.sliced, of);
+    else
+      add_rows(gradient(n, t), active, node.size, node.sliced, of);
+  }
+
+  // The value of a node, and what it adds to the gradients of what it reads.
+  void compute(int n, Index t) {
+    const StepNode& node = p_.nodes[n];
+    const Rows<F> out = value(n, t);
+    const auto a = [&] { return value(node.a, t); };
+    const auto unary = [&](auto f) {
+      const Rows<F> x = a();
+      set_rows(out, active, node.size, false, [&](Index b, Index i) { return f(load(x[b] + i)); });
+    };
+    const auto binary = [&](auto f) {
+      const Rows<F> x = a(), y = value(node.b, t);
+      set_rows(out, active, node.size, false,
+               [&](Index b, Index i) { return f(load(x[b] + i), load(y[b] + i)); });
+    };
+    const F one = 1, two = 2;
+    switch (node.op) {
+      case StepOp::sequence:
+      case StepOp::constant:
+      case StepOp::previous:
+      case StepOp::held:
+      case StepOp::room:
+      case StepOp::left:
+      case StepOp::kept:
+      case StepOp::slice: return;
+      case StepOp::symbols: {
+        if (out.first == nullptr) return;  // used only for lookups
+        for (Index b = 0; b < active; ++b) {
+          clear(out[b], node.size);
+          out[b][symbol(b, t)] = one;
+        }
+        return;
+      }
+      case StepOp::concat: {
+        Index offset = 0;
+        for (int k = 0; k < node.operands; ++k) {
+          const int part = p_.operands[node.first_operand + k];
+          const auto from = value(part, t);
+          for (Index b = 0; b < active; ++b) copy(out[b] + offset, from[b], p_.nodes[part].size);
+          offset += p_.nodes[part].size;
+        }
+        return;
+      }
+      case StepOp::affine: return affine(node, out, t);
+      case StepOp::add: return binary([](auto x, auto y) { return x + y; });
+      case StepOp::subtract: return binary([](auto x, auto y) { return x - y; });
+      case StepOp::multiply: return binary([](auto x, auto y) { return x * y; });
+      case StepOp::scale: {
+        const F factor = static_cast<F>(node.factor), shift = static_cast<F>(node.shift);
+        return unary([=](auto x) { return factor * x + shift; });
+      }
+      case StepOp::sigmoid: return unary([=](auto x) { return one / (one + vector_exp(-x)); });
+      case StepOp::tanh:
+        return unary([=](auto x) { return one - two / (one + vector_exp(two * x)); });
+      case StepOp::exp: return unary([](auto x) { return vector_exp(x); });
+      case StepOp::relu: return unary([](auto x) { return x > F(0) ? x : splat(F(0)); });
+      case StepOp::greater:
+        return binary([](auto x, auto y) { return x > y ? splat(F(1)) : splat(F(0)); });
+      case StepOp::softmax: {
+        const auto x = a();
+        for (Index i = 0; i < node.size; i += node.offset)
+          softmax_rows(part_of(out, i), part_of(x, i), active, node.offset, scratch_);
+        return;
+      }
+      case StepOp::greatest: {
+        const auto x = a();
+        for (Index b = 0; b < active; ++b)
+          for (Index i = 0; i < node.size; i += node.offset)
+            greatest_row(x[b] + i, out[b] + i, node.offset);
+        return;
+      }
+      case StepOp::outer: {
+        const auto x = a(), y = value(node.b, t);
+        const Index left = p_.nodes[node.a].size, right = p_.nodes[node.b].size;
+        for (Index b = 0; b < active; ++b)
+          for (Index i = 0; i < left; ++i)
+            for (Index j = 0; j < right; ++j) out[b][i * right + j] = x[b][i] * y[b][j];
+        return;
+      }
+      case StepOp::mix: {
+        const auto x = a(), y = value(node.b, t), c = value(node.c, t);
+        return set_rows(out, active, node.size, false, [&](Index b, Index i) {
+          // Exact at both ends.
+          const F share = c[b][0];
+          if (share == 0 || share == 1) return load((share == 0 ? y : x)[b] + i);
+          return share * load(x[b] + i) + (1 - share) * load(y[b] + i);
+        });
+      }
+      case StepOp::normalize: {
+        const Rows<F> x = a();
+        const F *gain = value(node.b, t)[0], *bias = value(node.c, t)[0];
+        for (Index b = 0; b < active; ++b) normalize_row(x[b], gain, bias, out[b], node.size);
+        return;
+      }
+      case StepOp::attention: return attention_.forward(attention(node, out), scratch_);
+      case StepOp::array: {
+        if (p_.arrays[node.array].is_idle(t)) return;
+        for (Index b = 0; b < active; ++b) {
+          set_arrays(node, n, b, t, false);
+          ArrayRun<F>(p_.arrays[node.array], array_values_, array_slopes_).forward(t);
+        }
+        return;
+      }
+      case StepOp::memory: {
+        const auto actions = a();
+        const StepNode& of = p_.nodes[node.a];
+        for (Index k = 0, rows = moving(t); k < rows; ++k) {
+          if (stopped()) return;
+          const Index b = turn(k, rows, t);
+          // Memory after the end of a part must not be read.
+          if (of.op == StepOp::slice) copy(scratch_, actions[b], of.size);
+          memory_.forward(object(b), t, of.op == StepOp::slice ? scratch_ : actions[b], out[b]);
+        }
+        return;
+      }
+      case StepOp::lstm_cell:
+        return compute_lstm_cell(out, a(), value(node.b, t), active, node.size);
+      case StepOp::lstm_hidden:
+        return compute_lstm_hidden(out, a(), value(node.b, t), value(node.c, t), active, node.size);
+      case StepOp::gru:
+        return compute_gru(out, a(), value(node.b, t), value(node.c, t), active, node.size);
+    }
+  }
+
+  void propagate(int n, Index t) {
+    const StepNode& node = p_.nodes[n];
+    const Rows<F> slope = gradient(n, t), out = value(n, t);
+    const auto by = [&](auto f) {  // for one operand, from the slope and the value
+      add_to(
+          node.a, t, [&](Index b, Index i) { return f(load(slope[b] + i), load(out[b] + i)); },
+          node.sets_a);
+    };
+    const F one = 1;
+    switch (node.op) {
+      case StepOp::sequence:
+      case StepOp::constant:
+      case StepOp::previous:
+      case StepOp::held:
+      case StepOp::room:
+      case StepOp::left:
+      case StepOp::kept:
+      case StepOp::slice:
+      case StepOp::symbols:
+      case StepOp::greatest:
+      case StepOp::greater: return;
+      case StepOp::concat: {
+        Index offset = 0;
+        for (int k = 0; k < node.operands; ++k) {
+          const int part = p_.operands[node.first_operand + k];
+          add_to(part, t, [&](Index b, Index i) { return load(slope[b] + offset + i); });
+          offset += p_.nodes[part].size;
+        }
+        return;
+      }
+      case StepOp::affine: return propagate_affine(node, slope, t);
+      case StepOp::add:
+      case StepOp::subtract: {
+        const F sign = node.op == StepOp::add ? F(1) : F(-1);
+        const auto with = [&](F factor) {
+          return [&slope, factor](Index b, Index i) { return factor * load(slope[b] + i); };
+        };
+        add_to(node.a, t, with(1), node.sets_a);
+        add_to(node.b, t, with(sign), node.sets_b);
+        return;
+      }
+      case StepOp::multiply: {
+        const auto x = value(node.a, t), y = value(node.b, t);
+        const auto with = [&](const Rows<F>& z) {
+          return [&](Index b, Index i) { return load(slope[b] + i) * load(z[b] + i); };
+        };
+        add_to(node.a, t, with(y), node.sets_a);
+        add_to(node.b, t, with(x), node.sets_b);
+        return;
+      }
+      case StepOp::scale: {
+        const F factor = static_cast<F>(node.factor);
+        return by([=](auto g, auto) { return factor * g; });
+      }
+      case StepOp::sigmoid: return by([=](auto g, auto y) { return g * y * (one - y); });
+      case StepOp::tanh: return by([=](auto g, auto y) { return g * (one - y * y); });
+      case StepOp::exp: return by([](auto g, auto y) { return g * y; });
+      case StepOp::relu: return by([](auto g, auto y) { return y > F(0) ? g : splat(F(0)); });
+      case StepOp::softmax: {
+        if (!p_.nodes[node.a].gradient) return;
+        const auto to = gradient(node.a, t);
+        for (Index b = 0; b < active; ++b)
+          for (Index i = 0; i < node.size; i += node.offset) {
+            const F *y = out[b] + i, *g = slope[b] + i;
+            const F mean = dot(g, y, node.offset);
+            for (Index k = 0; k < node.offset; ++k) to[b][i + k] += y[k] * (g[k] - mean);
+          }
+        return;
+      }
+      case StepOp::outer: return propagate_outer(node, slope, t);
+      case StepOp::mix: {
+        const auto x = value(node.a, t), y = value(node.b, t), c = value(node.c, t);
+        if (p_.nodes[node.c].gradient) {
+          const auto to = gradient(node.c, t);
+          for (Index b = 0; b < active; ++b)
+            to[b][0] += dot(slope[b], x[b], node.size) - dot(slope[b], y[b], node.size);
+        }
+        const auto of = [&](auto share) {
+          return [&, share](Index b, Index i) { return share(c[b][0]) * load(slope[b] + i); };
+        };
+        add_to(node.a, t, of([](F s) { return s; }), node.sets_a);
+        add_to(node.b, t, of([](F s) { return 1 - s; }), node.sets_b);
+        return;
+      }
+      case StepOp::normalize: return propagate_normalize(node, slope, t);
+      case StepOp::attention: {
+        const auto of = [&](int n) {
+          return p_.nodes[n].gradient ? attention_rows(gradient(n, t)) : AttentionRows<F>{};
+        };
+        return attention_.backward(attention(node, out),
+                                   {{slope.first, slope.row}, of(node.a), of(node.b), of(node.c)},
+                                   scratch_);
+      }
+      case StepOp::array: {
+        const ArrayCode<F>& code = p_.arrays[node.array];
+        if (code.is_idle(t)) return;
+        const ArrayStep& step = code.at(t);
+        for (Index b = 0; b < active; ++b) {
+          set_arrays(node, n, b, t, true);
+          ArrayRun<F> run(code, array_values_, array_slopes_);
+          if (step.memory > 0) {
+            // Intermediate results were not kept.
+            run.forward(t);
+            clear(array_slopes_[code.own()], step.memory);
+          }
+          run.backward(t);
+        }
+        return;
+      }
+      case StepOp::memory: {
+        for (Index k = 0, rows = moving(t); k < rows; ++k) {
+          if (stopped()) return;
+          const Index b = turn(k, rows, t);
+          memory_.backward(object(b), t, slope[b], scratch_);
+          if (!p_.nodes[node.a].gradient) continue;
+          add(gradient(node.a, t)[b], scratch_, p_.nodes[node.a].size);
+        }
+        return;
+      }
+      case StepOp::lstm_cell: {
+        const auto gates = value(node.a, t);
+        if (p_.nodes[node.a].gradient)
+          propagate_lstm_cell(slope, gates, value(node.b, t), gradient(node.a, t), active,
+                              node.size);
+        return add_to(
+            node.b, t,
+            [&](Index b, Index i) { return load(slope[b] + i) * load(gates[b] + node.size + i); },
+            node.sets_b);
+      }
+      case StepOp::lstm_hidden: {
+        const auto shown = value(node.b, t), squashed = value(node.c, t);
+        add_to(
+            node.b, t, [&](Index b, Index i) { return load(slope[b] + i) * load(squashed[b] + i); },
+            node.sets_b);
+        return add_to(
+            node.a, t,
+            [&](Index b, Index i) {
+              return tanh_slope<F>(held(load(slope[b] + i) * load(shown[b] + i)),
+                                   load(squashed[b] + i));
+            },
+            node.sets_a);
+      }
+      case StepOp::gru: {
+        const auto x = value(node.a, t);
+        const auto wanted = [&](int of) {
+          return p_.nodes[of].gradient ? gradient(of, t) : Rows<F>{nullptr, 0};
+        };
+        propagate_gru(slope, x, value(node.b, t), value(node.c, t), wanted(node.a), wanted(node.b),
+                      active, node.size);
+        return add_to(node.c, t, [&](Index b, Index i) {
+          return held(load(slope[b] + i) * load(x[b] + node.size + i));
+        });
+      }
+    }
+  }
+
+ private:
+  // The memory of a shorter sequence makes fewer updates.
+  MemoryShape memory_shape(Index b) const {
+    MemoryShape shape = p_.memory;
+    const Index missing = p_.steps - length(b);
+    shape.steps -= missing;
+    shape.automaton.steps -= missing;
+    return shape;
+  }
+  // The place of a row's symbol in an array B x T.
+  Index place_of(Index row, Index t) const {
+    return sequence_ < 0 ? (first_ + row) * p_.steps + t : (first_ + sequence_) * p_.steps + row;
+  }
+  Index symbol(Index row, Index t) const { return p_.symbols[place_of(row, t)]; }
+  void* object(Index b) const { return objects_ + b * object_size_; }
+
+  static Rows<F> part_of(Rows<F> rows, Index first) { return {rows.first + first, rows.row}; }
+  // Returns how many sequences move their stack after step t; they are the first ones.
+  Index moving(Index t) const {
+    const Index further = p_.memory.steps - p_.steps;
+    Index rows = active;
+    while (rows > 0 && t + 1 >= length(rows - 1) + further) --rows;
+    return rows;
+  }
+
+  // Returns the k-th sequence to move its stack at step t. The order alternates, so that every step
+  // begins with the stack that is still in the cache.
+  static Index turn(Index k, Index rows, Index t) { return t % 2 == 0 ? k : rows - 1 - k; }
+
+  // Allocates the memory of one sequence's step, which all sequences share, and the buffer
+  // pointers.
+  void make_array_room() {
+    Index memory = 0;
+    int inputs = 0;
+    for (Index k = 0; k < p_.array_count; ++k) {
+      const ArrayCode<F>& code = p_.arrays[k];
+      memory = code.memory > memory ? code.memory : memory;
+      inputs = code.inputs > inputs ? code.inputs : inputs;
+    }
+    if (p_.array_count == 0) return;
+    array_memory_ = padded_size(memory) + 2 * kPadding;
+    const Index numbers = 2 * array_memory_ * static_cast<Index>(sizeof(F));
+    const Index pointers = 2 * (inputs + 3) * static_cast<Index>(sizeof(F*));
+    array_room_ =
+        ::operator new (static_cast<std::size_t>(numbers + pointers), std::align_val_t{64});
+    array_values_ = reinterpret_cast<F**>(static_cast<unsigned char*>(array_room_) + numbers);
+    array_slopes_ = array_values_ + inputs + 3;
+  }
+  void set_arrays(const StepNode& node, int n, Index b, Index t, bool slopes) {
+    const ArrayCode<F>& code = p_.arrays[node.array];
+    const auto set = [&](int buffer, int from) {
+      array_values_[buffer] = value(from, t)[b];
+      array_slopes_[buffer] = slopes && p_.nodes[from].gradient ? gradient(from, t)[b] : nullptr;
+    };
+    for (int k = 0; k < code.inputs; ++k) set(k, p_.operands[node.first_operand + k]);
+    set(code.output(), n);
+    array_values_[code.constant()] = const_cast<F*>(code.constants);
+    array_slopes_[code.constant()] = nullptr;
+    array_values_[code.own()] = static_cast<F*>(array_room_);
+    array_slopes_[code.own()] = static_cast<F*>(array_room_) + array_memory_;
+  }
+
+  // Row b of operand k of an affine node or, after the operands, of the column that a term selects.
+  const F* part(const StepNode& node, int k, Index b, Index t) const {
+    if (k < node.operands) return value(p_.operands[node.first_operand + k], t)[b];
+    const StepTerm& term = p_.terms[node.first_term + k - node.operands];
+    return p_.matrices[term.matrix].by_column + p_.rows[place_of(b, t)] * padded_size(node.size);
+  }
+
+  void affine(const StepNode& node, Rows<F> out, Index t) {
+    const Index padded = padded_size(node.size);
+    // The operands and the columns selected by the first terms, added up in one pass.
+    int lookups = 0;
+    while (lookups < node.terms && p_.terms[node.first_term + lookups].lookup) ++lookups;
+    constexpr int kMost = 6;
+    const int parts = node.operands + lookups, first_parts = parts < kMost ? parts : kMost;
+    for (Index b = 0; b < active; ++b) {
+      const F* from[kMost];
+      for (int k = 0; k < first_parts; ++k) from[k] = part(node, k, b, t);
+      for (Index i = 0; i < padded; i += kLanes<F>) {
+        Vector<F> sum = parts > 0 ? load(from[0] + i) : splat(F(0));
+        for (int k = 1; k < first_parts; ++k) sum += load(from[k] + i);
+        store(out[b] + i, first_lanes(sum, node.size - i));
+      }
+    }
+    for (int k = kMost; k < parts; ++k)
+      add_rows(out, active, node.size, false,
+               [&](Index b, Index i) { return load(part(node, k, b, t) + i); });
+    for (int k = lookups; k < node.terms; ++k) {
+      const StepTerm& term = p_.terms[node.first_term + k];
+      if (term.lookup) {
+        add_rows(out, active, node.size, false,
+                 [&](Index b, Index i) { return load(part(node, node.operands + k, b, t) + i); });
+        continue;
+      }
+      const auto& matrix = p_.matrices[term.matrix];
+      add_products(out, value(term.operand, t), active, matrix.columns, matrix.transposed, padded);
+    }
+  }
+
+  void propagate_affine(const StepNode& node, Rows<F> slope, Index t) {
+    for (int k = 0; k < node.operands; ++k)
+      add_to(p_.operands[node.first_operand + k], t,
+             [&](Index b, Index i) { return load(slope[b] + i); });
+    for (int k = 0; k < node.terms; ++k) {
+      const StepTerm& term = p_.terms[node.first_term + k];
+      const StepNode& operand = p_.nodes[term.operand];
+      if (term.lookup || !operand.gradient) continue;
+      const auto& matrix = p_.matrices[term.matrix];
+      const Index padded = padded_size(matrix.columns);
+      if (!operand.sliced) {
+        add_products(gradient(term.operand, t), slope, active, matrix.rows, matrix.straight,
+                     padded);
+        continue;
+      }
+      const Rows<F> sum{scratch_, padded + kPadding};
+      for (Index b = 0; b < active; ++b) clear_padding(sum[b], 0, padded);
+      add_products(sum, slope, active, matrix.rows, matrix.straight, padded);
+      add_to(term.operand, t, [&](Index b, Index i) { return load(sum[b] + i); });
+    }
+  }
+
+  void propagate_normalize(const StepNode& node, Rows<F> slope, Index t) {
+    const auto x = value(node.a, t);
+    const F* gain = value(node.b, t)[0];
+    const auto of = [&](int n) { return p_.nodes[n].gradient ? gradient(n, t)[0] : nullptr; };
+    F *gain_slope = of(node.b), *bias_slope = of(node.c);
+    for (Index b = 0; b < active; ++b) {
+      normalize_row_backward(x[b], gain, slope[b], node.size, gain_slope, bias_slope,
+                             [&](Index i, Vector<F> own) { store(scratch_ + i, own); });
+      if (!p_.nodes[node.a].gradient) continue;
+      add_rows(Rows<F>{gradient(node.a, t)[b], 0}, 1, node.size, p_.nodes[node.a].sliced,
+               [&](Index, Index i) { return load(scratch_ + i); });
+    }
+  }
+
+  static AttentionRows<F> attention_rows(Rows<F> rows) { return {rows.first, rows.row}; }
+  // The logarithms of sums are stored after the numbers of the result.
+  Attention<F> attention(const StepNode& node, Rows<F> out) const {
+    const auto given = [&](int n) {
+      const Rows<F> rows = value(n, 0);
+      return AttentionRows<const F>{rows.first, rows.row};
+    };
+    return {active,
+            node.size / node.offset,
+            node.offset,
+            given(node.a),
+            given(node.b),
+            given(node.c),
+            {out.first, out.row},
+            {out.first + node.size, out.row},
+            p_.stop};
+  }
+
+  void propagate_outer(const StepNode& node, Rows<F> slope, Index t) {
+    const auto x = value(node.a, t), y = value(node.b, t);
+    const Index left = p_.nodes[node.a].size, right = p_.nodes[node.b].size;
+    for (Index b = 0; b < active; ++b) {
+      if (p_.nodes[node.a].gradient) {
+        F* to = gradient(node.a, t)[b];
+        for (Index i = 0; i < left; ++i)
+          for (Index j = 0; j < right; ++j) to[i] += slope[b][i * right + j] * y[b][j];
+      }
+      if (p_.nodes[node.b].gradient) {
+        F* to = gradient(node.b, t)[b];
+        for (Index i = 0; i < left; ++i)
+          for (Index j = 0; j < right; ++j) to[j] += slope[b][i * right + j] * x[b][i];
+      }
+    }
+  }
+
+  const StepProgram<F>& p_;
+  Index first_, count_;
+  Index sequence_ = -1;  // see in_sequences()
+  F* scratch_;
+  int memory_node_ = -1, left_node_ = -1;
+  StepMemory<F> memory_{};
+  AttentionKernel<F> attention_ = isa_kernel<AttentionKernel<F>, PUSHDOWN_OWN_ISA>();
+  Index object_size_ = 0;
+  unsigned char* objects_ = nullptr;
+  Index array_memory_ = 0;
+  void* array_room_ = nullptr;
+  F **array_values_ = nullptr, **array_slopes_ = nullptr;
+};
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -41,12 +41,13 @@ local task = { title = 'Toy', group = 'Nobody',
 return { task = task, minutes = 1, models = { { name = 'LSTM', hidden = 4 }, { name = 'Small LSTM', hidden = 2 } },
   search = { restarts = 3, rungs = { 1 }, keep = { 2 } },
   trainer = function(seed, restart, model)
-    append('calls.txt', ('%d %d %s\n'):format(seed, restart, model.name))
+    append('TOP/calls.txt', ('%d %d %s\n'):format(seed, restart, model.name))
     return { model = pd.model.language_model { alphabet = grammar:alphabet(), seed = 10 * seed + restart,
         controller = { kind = 'lstm', hidden = model.hidden } },
       train = sampler:dataset(30, { seed = 1 }), valid = sampler:dataset(20, { seed = 2 }), epochs = 3, seed = seed }
   end }
 ]]
+text = text:gsub('TOP', top)
 local function write(name, first) files.write(top .. '/' .. name, (text:gsub('FIRST', first))) end
 write('toy.lua', '0.25')
 write('hard.lua', '0.5')

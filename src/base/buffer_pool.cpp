@@ -36,6 +36,7 @@ Buffer::Buffer(const BufferPoolPtr& pool, std::size_t bytes) : pool_(pool) {
   const auto block = pool_->take(bytes);
   memory_ = block.memory;
   bytes_ = block.bytes;
+  wanted_ = bytes;
 }
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
@@ -44,11 +45,12 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
   pool_ = std::move(other.pool_);
   memory_ = std::exchange(other.memory_, nullptr);
   bytes_ = std::exchange(other.bytes_, 0);
+  wanted_ = std::exchange(other.wanted_, 0);
   return *this;
 }
 
 void Buffer::give_back() {
-  if (memory_ != nullptr) pool_->keep({memory_, bytes_});
+  if (memory_ != nullptr) pool_->keep({memory_, bytes_}, wanted_);
   memory_ = nullptr;
 }
 
@@ -73,27 +75,40 @@ BufferPool::Block BufferPool::take(std::size_t bytes) {
       const Block found = *best;
       idle_.erase(best);
       idle_bytes_ -= found.bytes;
+      used(bytes);
       return found;
     }
   }
   // Allocates an eighth more, so that sequences of nearly the same length can share buffers.
   const std::size_t size = (bytes + bytes / 8 + 4095) / 4096 * 4096;
   check_memory("memory", "a computation of this size", static_cast<double>(size));
-  return {allocate(size), size};
+  const Block made{allocate(size), size};
+  std::lock_guard lock(mutex_);
+  used(bytes);
+  return made;
 }
 
-void BufferPool::keep(Block block) {
+void BufferPool::used(std::size_t bytes) {
+  bytes_in_use_ += bytes;
+  most_now_ = std::max(most_now_, bytes_in_use_);
+  most_in_use_ = std::max(most_in_use_, most_now_);
+}
+
+void BufferPool::keep(Block block, std::size_t wanted) {
   std::lock_guard lock(mutex_);
-  const std::size_t most = 4 * limit_, large = limit_ / 4;
-  if (block.bytes > most) return release(block.memory, block.bytes);
+  bytes_in_use_ -= wanted;
   idle_.push_back(block);
   idle_bytes_ += block.bytes;
-  while (idle_bytes_ > limit_) {
+  // What was once in use at once is forgotten slowly, by a thirtieth with each use of less.
+  if (bytes_in_use_ == 0)
+    most_in_use_ = std::max(std::exchange(most_now_, 0), most_in_use_ - most_in_use_ / 32);
+  // Buffers are larger than what was wanted, see take().
+  const std::size_t most = std::max(limit_, (most_in_use_ - bytes_in_use_) / 4 * 5);
+  while (idle_bytes_ > most) {
     // Frees the smallest first: larger buffers can serve more requests.
     const auto smallest = std::min_element(
         idle_.begin(), idle_.end(),
         [](const Block& left, const Block& right) { return left.bytes < right.bytes; });
-    if (idle_bytes_ <= most && smallest->bytes >= large) return;
     idle_bytes_ -= smallest->bytes;
     release(smallest->memory, smallest->bytes);
     idle_.erase(smallest);

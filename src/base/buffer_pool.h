@@ -31,15 +31,15 @@ class Buffer {
 
   BufferPoolPtr pool_;
   std::byte* memory_ = nullptr;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, wanted_ = 0;
 };
 
 class BufferPool {
  public:
-  // Keeps returned buffers as long as they fit into `limit` bytes together, or into four times as
-  // many if each is at least a quarter of the limit: those of one update of a large network. What
-  // it gives back to the system has to be cleared by the system at its next use, which can take a
-  // third of the time of an update.
+  // Keeps returned buffers as long as they fit into `limit` bytes together, or as all buffers are
+  // no more than what was in use at once not long ago: an update of a large network. What it gives
+  // back to the system has to be cleared by the system at its next use, which can take a third of
+  // the time of an update.
   explicit BufferPool(std::size_t limit = std::size_t{256} << 20) : limit_(limit) {}
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
@@ -54,11 +54,13 @@ class BufferPool {
     std::size_t bytes;
   };
   Block take(std::size_t bytes);
-  void keep(Block block);
+  void keep(Block block, std::size_t wanted);
+  void used(std::size_t bytes);
 
   mutable std::mutex mutex_;
   std::vector<Block> idle_;
-  std::size_t idle_bytes_ = 0, limit_;
+  std::size_t idle_bytes_ = 0, bytes_in_use_ = 0, limit_;
+  std::size_t most_now_ = 0, most_in_use_ = 0;  // at once: since nothing was in use, and lately
 };
 
 }  // namespace pushdown

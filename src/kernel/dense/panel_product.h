@@ -117,7 +117,7 @@ void add_product_of_row(F* out, const F* x, Index count, const F* panels, Index 
 template <class F>
 void add_products(F* out, Index out_row, const F* x, Index x_row, Index rows, Index count,
                   const F* panels, Index padded) {
-  constexpr Index kUnpacked = 5, kNarrow = 256, kChunk = 256, kBlocks = 4;
+  constexpr Index kUnpacked = 5, kNarrow = 256, kChunk = 512, kBlocks = 16;
   // Blocks of rows of nearly equal size.
   const auto start = [](Index block, Index blocks, Index all) { return all * block / blocks; };
   if (rows == 1) return add_product_of_row(out, x, count, panels, padded);

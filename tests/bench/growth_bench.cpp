@@ -116,6 +116,12 @@ Row with_stack(const std::string& name, const WithStack& given) {
                .batch = work.batch,
                .vocabulary = work.vocabulary,
                .length = given.length})};
+  if (work.stack == "superposition") {
+    // Cells that a later step can pop: written once, which reads the line first, and read backward.
+    const double n = static_cast<double>(given.length),
+                 cells = 4.0 * static_cast<double>(work.size) * n * n / 4;
+    row.reads = {{3 * static_cast<double>(work.batch) * cells, cells}};
+  }
   if (work.stack != "nondeterministic") return row;
   // A step reads all columns before it: once forward, and backward once for the gradient of the pop
   // factors. Four steps together read the gradients of the columns.

@@ -61,7 +61,9 @@ void check_steps() {
         for (std::int64_t k = 0; k < steps; ++k) plain_step(plain, of, first[k], true);
         ASSERT_TRUE(fast == plain) << isa_name(isa) << ", " << count << ", " << steps;
       }
-      if (sizeof(F) == 4) EXPECT_EQ(fast.m.front(), F(0));
+      if (sizeof(F) == 4) {
+        EXPECT_EQ(fast.m.front(), F(0));
+      }
       EXPECT_GT(fast.v.front(), F(0));
     }
 }

@@ -86,12 +86,12 @@ class StepNodes {
   }
   Index length(Index b) const { return p_.lengths == nullptr ? p_.steps : p_.lengths[first_ + b]; }
   // Rows are the sequences at step t or, within in_sequences(), the steps of one sequence.
-  Rows<F> value(int n, Index t) const {
+  PUSHDOWN_INLINE Rows<F> value(int n, Index t) const {
     const StepPlace<F>& place = p_.places[n];
     if (sequence_ < 0) return {place.at(t, first_), place.row};
     return {place.at(0, first_ + sequence_), place.step};
   }
-  Rows<F> gradient(int n, Index t) const {
+  PUSHDOWN_INLINE Rows<F> gradient(int n, Index t) const {
     const StepPlace<F>& place = p_.places[n];
     if (sequence_ < 0) return {place.gradient_at(t, first_), place.gradient_row};
     return {place.gradient_at(0, first_ + sequence_), place.slots == 1 ? 0 : place.gradient_step};

@@ -58,13 +58,20 @@ __device__ F* shared_memory() {
 #endif
 }
 
-// Launches blocks of kThreads threads on a stream and does not wait for them.
+// A grid of blocks; threads is a multiple of a warp, at most kThreads.
+struct Blocks {
+  Blocks(dim3 grid, int threads = kThreads) : grid(grid), threads(threads) {}
+  dim3 grid;
+  int threads;
+};
+
+// Launches blocks on a stream and does not wait for them.
 template <class... Parameters>
-void launch(const char* where, const char* what, void (*kernel)(Parameters...), dim3 grid,
+void launch(const char* where, const char* what, void (*kernel)(Parameters...), Blocks blocks,
             std::size_t shared_bytes, void* stream, std::type_identity_t<Parameters>... arguments) {
   void* places[] = {&arguments...};
-  cudaLaunchKernel(kernel, grid, dim3(kThreads), places, shared_bytes,
-                   static_cast<cudaStream_t>(stream));
+  cudaLaunchKernel(kernel, blocks.grid, dim3(static_cast<unsigned>(blocks.threads)), places,
+                   shared_bytes, static_cast<cudaStream_t>(stream));
   const cudaError_t error = cudaGetLastError();
   if (error != cudaSuccess)
     throw std::runtime_error(std::string("[") + where + "] cannot launch the " + what + ": " +

@@ -285,11 +285,11 @@ class DeviceStepMachine {
   void upload_tables() {
     Tables all;
     const auto nodes = all.put(traced_.nodes), terms = all.put(traced_.terms),
-               operands = all.put(traced_.operands), matrices = all.put(matrices_),
-               places = all.put(places_), waits = all.put(step_barriers(traced_));
+               operands = all.put(traced_.operands), waits = all.put(step_barriers(traced_));
+    program_.table_bytes = static_cast<std::int64_t>(all.size());
+    const auto matrices = all.put(matrices_), places = all.put(places_);
     tables_ = all.uploaded(options_.device());
     program_.tables = tables_.data_ptr<std::uint8_t>();
-    program_.table_bytes = tables_.numel();
     program_.nodes = table<StepNode>(tables_, nodes);
     program_.terms = table<StepTerm>(tables_, terms);
     program_.operands = table<int>(tables_, operands);

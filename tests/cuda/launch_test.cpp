@@ -92,17 +92,18 @@ TEST(Launch, WithoutSharedMemory) {
   EXPECT_LT(deviation(got[0], model.network().run(words, nullptr).narrow(1, 1, 3)), 1e-11);
 }
 
-// Every operation, array programs among them.
-TEST(Launch, EveryOperation) {
+// Every operation, array programs among them; with blocks of both sizes.
+void compare_every_operation(std::int64_t batch, std::int64_t steps) {
   const Everything network;
   const auto launches = std::make_shared<Launches>();
   const auto outcome = [&](bool launched) {
-    const Tensor x = inputs_of(3, 7, true);
-    const Tensor values = launched ? run_device_steps<double>(
-                                         record(network, x), 3, 7, 0,
-                                         [&](const DeviceStepProgram<double>& program,
-                                             bool backward) { launches->run(program, backward); })
-                                   : run_plainly(network, x);
+    const Tensor x = inputs_of(batch, steps, true);
+    const auto launch = [&](const DeviceStepProgram<double>& program, bool backward) {
+      launches->run(program, backward);
+    };
+    const Tensor values =
+        launched ? run_device_steps<double>(record(network, x), batch, steps, 0, launch)
+                 : run_plainly(network, x);
     (values * at::arange(values.numel(), at::kDouble).view_as(values).cos()).sum().backward();
     std::vector<Tensor> all{values.detach(), x.grad()};
     for (const Tensor& tensor : network.tensors) {
@@ -119,11 +120,14 @@ TEST(Launch, EveryOperation) {
       EXPECT_LT(deviation(got[i], wanted[i]), 1e-10) << i;
   }
 }
+TEST(Launch, EveryOperation) { compare_every_operation(3, 7); }
+TEST(Launch, EveryOperationOfManySequences) { compare_every_operation(401, 2); }
 
 class LaunchOfSteps : public testing::TestWithParam<RecordedCase> {};
 
 TEST_P(LaunchOfSteps, EqualsTheProcessor) {
   const auto options = at::TensorOptions().dtype(at::kDouble);
+  at::manual_seed(5);
   const Tensor inputs = at::randn({2, 3, 4}, options);
   Random random(3);
   const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,

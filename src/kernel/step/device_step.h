@@ -52,20 +52,21 @@ inline constexpr std::uint8_t kWaitsForward = 1, kWaitsBackward = 2, kWaitsWithi
 
 template <class F>
 struct DeviceStepProgram {
-  // The tables, from here to `waits`, are within these bytes, a multiple of 4; blocks make a copy.
+  // The nodes, terms, operands and waits are within these bytes, a multiple of 4; blocks make a
+  // copy, with places and matrices of their own (device_step_numbers.h).
   const std::uint8_t* tables = nullptr;
   std::int64_t table_bytes = 0;
   const StepNode* nodes = nullptr;
   std::int64_t count = 0;
   const StepTerm* terms = nullptr;
   const int* operands = nullptr;
-  const DeviceStepMatrix<F>* matrices = nullptr;
-  std::int64_t matrix_count = 0;
-  const DeviceStepPlace<F>* places = nullptr;
   // By node: whether a thread needs results that other threads computed in this step, and so waits
   // for them before the node is computed, before its gradient is passed on, or also between its
   // operands.
   const std::uint8_t* waits = nullptr;
+  const DeviceStepMatrix<F>* matrices = nullptr;
+  std::int64_t matrix_count = 0;
+  const DeviceStepPlace<F>* places = nullptr;
   const std::int64_t* symbols = nullptr;  // M x B x T, if there is a node `symbols`
   std::int64_t models = 1, batch = 0, steps = 0;
   // M x B: the number of steps of each sequence, at most `steps`; null: all. Outputs of later steps

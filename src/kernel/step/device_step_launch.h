@@ -19,7 +19,8 @@ template <class F, class Loop>
 __device__ Loop make_loop(const DeviceStepProgram<F>& program, Shared shared) {
   auto* memory = reinterpret_cast<std::uint8_t*>(shared_memory<F>());
   std::uint8_t* tables = shared.tables < 0 ? nullptr : memory + shared.tables;
-  if (tables != nullptr) copy_tables(BlockTeam(), program, tables);
+  if (tables != nullptr)
+    StepTables<F>::copy(BlockTeam(), {program, Index(blockIdx.y), Index(blockIdx.x)}, tables);
   return Loop(program, blockIdx.y, blockIdx.x,
               shared.numbers < 0 ? nullptr : reinterpret_cast<F*>(memory + shared.numbers), tables);
 }
@@ -36,10 +37,16 @@ __global__ void __launch_bounds__(kThreads, kBlocks<F>)
   make_loop<F, Loop>(program, shared).backward(BlockTeam());
 }
 
+// From this many sequences on, a device is full whatever the size of a block, and half the threads
+// repeat half of what every thread does alone: which operation is next, and where its numbers are.
+inline constexpr std::int64_t kManySequences = 400;
+
 // Launches the passes over the sequences.
 template <class F, bool kArrays>
 void launch_steps(const DeviceStepProgram<F>& program, bool backward, void* stream) {
-  const dim3 grid(static_cast<unsigned>(program.batch), static_cast<unsigned>(program.models));
+  const Blocks blocks{
+      dim3(static_cast<unsigned>(program.batch), static_cast<unsigned>(program.models)),
+      program.batch * program.models < kManySequences ? kThreads : kThreads / 2};
   // The numbers have priority because they are used more often.
   Shared shared;
   std::size_t bytes = 0;
@@ -50,13 +57,13 @@ void launch_steps(const DeviceStepProgram<F>& program, bool backward, void* stre
   };
   take(shared.numbers,
        static_cast<std::size_t>(device_step_sizes(program.memory).fast) * sizeof(F));
-  take(shared.tables, static_cast<std::size_t>(program.table_bytes));
+  take(shared.tables, static_cast<std::size_t>(StepTables<F>::bytes(program)));
   with_step_loop<F, kArrays>(program.memory, [&]<class Loop>() {
     if (backward)
-      launch("device_step", "backward pass", step_backward_kernel<F, Loop>, grid, bytes, stream,
+      launch("device_step", "backward pass", step_backward_kernel<F, Loop>, blocks, bytes, stream,
              program, shared);
     else
-      launch("device_step", "forward pass", step_forward_kernel<F, Loop>, grid, bytes, stream,
+      launch("device_step", "forward pass", step_forward_kernel<F, Loop>, blocks, bytes, stream,
              program, shared);
   });
 }

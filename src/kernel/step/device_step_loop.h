@@ -20,12 +20,12 @@ template <class F, class Memory, bool kArrays>
 struct StepLoop : StepNumbers<F> {
   using Numbers = StepNumbers<F>;
   using Numbers::gradient;
-  using Numbers::matrices;
+  using Numbers::matrix;
   using Numbers::model;
   using Numbers::nodes;
   using Numbers::operands;
   using Numbers::p;
-  using Numbers::places;
+  using Numbers::place;
   using Numbers::sequence;
   using Numbers::symbol;
   using Numbers::terms;
@@ -46,8 +46,8 @@ struct StepLoop : StepNumbers<F> {
   F* partial;  // kMostThreads numbers, followed by the gradient of the stack's actions
   Memory memory;
 
-  // `near`: memory for the fast numbers; null: use scratch. near_tables: a copy of the program's
-  // tables; null: read the originals.
+  // `near`: memory for the fast numbers; null: use scratch. near_tables: a filled
+  // StepTables; null: read the program's tables.
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
                            F* near, const std::uint8_t* near_tables = nullptr)
       : StepLoop(program, model, sequence, sizes(program.memory), near, near_tables) {}
@@ -121,7 +121,7 @@ struct StepLoop : StepNumbers<F> {
   }
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
                            const DeviceStepSizes& sizes, F* near, const std::uint8_t* near_tables)
-      : Numbers{program, model, sequence, near_tables == nullptr ? program.tables : near_tables},
+      : Numbers({program, model, sequence}, near_tables),
         steps(program.lengths == nullptr
                   ? static_cast<Index>(program.steps)
                   : static_cast<Index>(program.lengths[model * program.batch + sequence])),
@@ -141,8 +141,8 @@ struct StepLoop : StepNumbers<F> {
 
   PUSHDOWN_DEVICE StackMemory<F> stack_memory(const DeviceStepSizes& sizes) const {
     if (p.memory_node < 0) return {};
-    const Index place = model * p.batch + sequence;
-    return {p.tape + place * sizes.tape, p.scratch + place * sizes.scratch,
+    const Index own = model * p.batch + sequence;
+    return {p.tape + own * sizes.tape, p.scratch + own * sizes.scratch,
             partial + kMostThreads + p.memory.actions, value(p.memory_node, -1),
             p.bottom_node < 0 ? nullptr : value(p.bottom_node, 0)};
   }
@@ -168,7 +168,7 @@ struct StepLoop : StepNumbers<F> {
     if (node.op == StepOp::sequence || node.op == StepOp::constant || node.op == StepOp::previous ||
         node.op == StepOp::slice || node.op == StepOp::held || node.op == StepOp::room ||
         node.op == StepOp::left || node.op == StepOp::kept ||
-        (node.op == StepOp::symbols && places()[n].value == nullptr))
+        (node.op == StepOp::symbols && place(n).value == nullptr))
       return;
     F* out = value(n, t);
     F* x = node.a >= 0 ? value(node.a, t) : nullptr;
@@ -284,7 +284,7 @@ struct StepLoop : StepNumbers<F> {
     Index columns = 0;
     for (int k = 0; k < node.terms; ++k) {
       const StepTerm& term = terms()[node.first_term + k];
-      const Index own = term.lookup ? 1 : matrices()[term.matrix].columns;
+      const Index own = term.lookup ? 1 : matrix(term.matrix).columns;
       columns = own > columns ? own : columns;
     }
     const bool is_short = columns <= 8 * team.part();
@@ -296,14 +296,14 @@ struct StepLoop : StepNumbers<F> {
       F sum = 0;
       for (int k = 0; k < count; ++k) {
         const StepTerm& term = terms()[node.first_term + k];
-        const auto& matrix = matrices()[term.matrix];
-        const F* row = matrix.first + model * matrix.model + i * matrix.row;
+        const auto weights = matrix(term.matrix);
+        const F* row = weights.first + i * weights.row;
         if (term.lookup) {
           if (lane == 0) sum += row[symbol(t)];
           continue;
         }
         const F* x = value(term.operand, t);
-        for (Index j = lane; j < matrix.columns; j += width) sum += row[j] * x[j];
+        for (Index j = lane; j < weights.columns; j += width) sum += row[j] * x[j];
       }
       sum = is_short ? team.part_sum(sum) : team.group_sum(sum);
       if (lane != 0 || i >= node.size) continue;
@@ -483,12 +483,12 @@ struct StepLoop : StepNumbers<F> {
     for (int k = 0; k < node.terms; ++k) {
       const StepTerm& term = terms()[node.first_term + k];
       if (term.lookup || !nodes()[term.operand].gradient) continue;
-      const auto& matrix = matrices()[term.matrix];
-      const F* weights = matrix.first + model * matrix.model;
-      const Index rows = matrix.rows, columns = matrix.columns;
+      const auto weights = matrix(term.matrix);
+      const Index rows = weights.rows, columns = weights.columns;
       const auto part_of = [&](Index j, Index first, Index apart) {
         F sum = 0;
-        for (Index i = first; i < rows; i += apart) sum += slope[i] * weights[i * matrix.row + j];
+        for (Index i = first; i < rows; i += apart)
+          sum += slope[i] * weights.first[i * weights.row + j];
         return sum;
       };
       const Index most = team.size() < kMostThreads ? team.size() : kMostThreads;
@@ -518,42 +518,32 @@ struct StepLoop : StepNumbers<F> {
       if (node.op != StepOp::affine || !node.gradient) continue;
       for (int k = 0; k < node.terms; ++k) {
         const StepTerm& term = terms()[node.first_term + k];
-        const auto& matrix = matrices()[term.matrix];
-        if (matrix.gradient < 0) continue;
+        const auto weights = matrix(term.matrix);
+        if (weights.gradient < 0) continue;
         const F* slopes = gradient(n, 0);
-        const Index slope_step = places()[n].gradient_step, step = places()[term.operand].step;
+        const Index slope_step = place(n).gradient_step, step = place(term.operand).step;
         if (term.lookup) {
-          each(team, matrix.rows * matrix.columns, [&](Index place) {
-            const Index i = place / matrix.columns, j = place - i * matrix.columns;
+          each(team, weights.rows * weights.columns, [&](Index place) {
+            const Index i = place / weights.columns, j = place - i * weights.columns;
             F sum = 0;
             for (Index t = 0; t < steps; ++t)
               if (symbol(t) == j) sum += slopes[t * slope_step + i];
-            all[matrix.gradient + place] = sum;
+            all[weights.gradient + place] = sum;
           });
           continue;
         }
         const F* values = value(term.operand, 0);
-        each(team, matrix.rows * matrix.columns, [&](Index place) {
-          const Index i = place / matrix.columns, j = place - i * matrix.columns;
+        each(team, weights.rows * weights.columns, [&](Index place) {
+          const Index i = place / weights.columns, j = place - i * weights.columns;
           F sum = 0;
           for (Index t = 0; t < steps; ++t)
             sum += slopes[t * slope_step + i] * values[t * step + j];
-          all[matrix.gradient + place] = sum;
+          all[weights.gradient + place] = sum;
         });
       }
     }
   }
 };
-
-// Copies the program's tables, with all threads of a team.
-template <class F, class Team>
-PUSHDOWN_DEVICE void copy_tables(const Team& team, const DeviceStepProgram<F>& program,
-                                 std::uint8_t* to) {
-  const auto* from = reinterpret_cast<const std::uint32_t*>(program.tables);
-  auto* words = reinterpret_cast<std::uint32_t*>(to);
-  each(team, Index(program.table_bytes / 4), [&](Index i) { words[i] = from[i]; });
-  team.sync();
-}
 
 // Computes gradient i of a model: the sum over its sequences.
 template <class F>

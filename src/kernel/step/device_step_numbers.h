@@ -6,12 +6,97 @@
 
 namespace pushdown::device {
 
+// A place of DeviceStepPlace for one sequence: the value of step t is at value + t * step.
 template <class F>
-struct StepNumbers {
+struct StepPlace {
+  F *value, *gradient;
+  Index step, gradient_step;
+  Index shift, slots;  // the gradient of step t: slot (t + shift) & slots
+};
+template <class F>
+struct StepMatrix {
+  const F* first;
+  Index rows, columns, row, gradient;
+};
+
+// The numbers of one sequence of one model.
+template <class F>
+struct StepSequence {
   // The program is in the device's constant memory and is not copied.
   const DeviceStepProgram<F>& p;
   Index model, sequence;
-  const std::uint8_t* tables;  // the program's tables or a copy
+
+  PUSHDOWN_DEVICE StepPlace<F> place(int n) const {
+    const auto& all = p.places[n];
+    const auto shift = static_cast<Index>(1 + all.shift);
+    StepPlace<F> own{all.value,
+                     all.gradient,
+                     static_cast<Index>(all.step),
+                     static_cast<Index>(all.gradient_step),
+                     shift,
+                     all.slots == 1   ? 0
+                     : all.slots == 2 ? 1
+                                      : -1};
+    if (own.value != nullptr)
+      own.value += model * all.model + sequence * all.row + shift * all.step;
+    if (own.gradient != nullptr)
+      own.gradient += model * all.gradient_model + sequence * all.gradient_row;
+    return own;
+  }
+  PUSHDOWN_DEVICE StepMatrix<F> matrix(int k) const {
+    const auto& all = p.matrices[k];
+    return {all.first + model * all.model, static_cast<Index>(all.rows),
+            static_cast<Index>(all.columns), static_cast<Index>(all.row),
+            static_cast<Index>(all.gradient)};
+  }
+};
+
+// A block's copy of the program's tables, followed by its places and matrices, whose addresses are
+// computed once instead of at every use.
+template <class F>
+struct StepTables {
+  PUSHDOWN_HOST_DEVICE static Count places_at(const DeviceStepProgram<F>& program) {
+    return (program.table_bytes + 15) / 16 * 16;
+  }
+  PUSHDOWN_HOST_DEVICE static Count matrices_at(const DeviceStepProgram<F>& program) {
+    return places_at(program) + program.count * Count{sizeof(StepPlace<F>)};
+  }
+  PUSHDOWN_HOST_DEVICE static Count bytes(const DeviceStepProgram<F>& program) {
+    return matrices_at(program) + program.matrix_count * Count{sizeof(StepMatrix<F>)};
+  }
+
+  // Fills the copy, with all threads of a team.
+  template <class Team>
+  PUSHDOWN_DEVICE static void copy(const Team& team, const StepSequence<F>& of, std::uint8_t* to) {
+    const auto* from = reinterpret_cast<const std::uint32_t*>(of.p.tables);
+    auto* words = reinterpret_cast<std::uint32_t*>(to);
+    each(team, Index(of.p.table_bytes / 4), [&](Index i) { words[i] = from[i]; });
+    auto* places = reinterpret_cast<StepPlace<F>*>(to + places_at(of.p));
+    each(team, Index(of.p.count), [&](Index n) { places[n] = of.place(n); });
+    auto* matrices = reinterpret_cast<StepMatrix<F>*>(to + matrices_at(of.p));
+    each(team, Index(of.p.matrix_count), [&](Index k) { matrices[k] = of.matrix(k); });
+    team.sync();
+  }
+};
+
+template <class F>
+struct StepNumbers : StepSequence<F> {
+  using StepSequence<F>::model;
+  using StepSequence<F>::p;
+  using StepSequence<F>::sequence;
+
+  const std::uint8_t* tables;  // the program's tables or a block's copy
+  const StepPlace<F>* near_places = nullptr;
+  const StepMatrix<F>* near_matrices = nullptr;
+
+  // near_tables: a filled StepTables; null: there is none.
+  PUSHDOWN_DEVICE StepNumbers(const StepSequence<F>& of, const std::uint8_t* near_tables)
+      : StepSequence<F>(of), tables(near_tables == nullptr ? of.p.tables : near_tables) {
+    if (near_tables == nullptr) return;
+    using Tables = StepTables<F>;
+    near_places = reinterpret_cast<const StepPlace<F>*>(near_tables + Tables::places_at(p));
+    near_matrices = reinterpret_cast<const StepMatrix<F>*>(near_tables + Tables::matrices_at(p));
+  }
 
   template <class T>
   PUSHDOWN_DEVICE const T* table(const T* of_program) const {
@@ -21,27 +106,24 @@ struct StepNumbers {
   PUSHDOWN_DEVICE const StepNode* nodes() const { return table(p.nodes); }
   PUSHDOWN_DEVICE const StepTerm* terms() const { return table(p.terms); }
   PUSHDOWN_DEVICE const int* operands() const { return table(p.operands); }
-  PUSHDOWN_DEVICE const DeviceStepMatrix<F>* matrices() const { return table(p.matrices); }
-  PUSHDOWN_DEVICE const DeviceStepPlace<F>* places() const { return table(p.places); }
   PUSHDOWN_DEVICE const std::uint8_t* waits() const { return table(p.waits); }
+  PUSHDOWN_DEVICE StepPlace<F> place(int n) const {
+    return near_places != nullptr ? near_places[n] : StepSequence<F>::place(n);
+  }
+  PUSHDOWN_DEVICE StepMatrix<F> matrix(int k) const {
+    return near_matrices != nullptr ? near_matrices[k] : StepSequence<F>::matrix(k);
+  }
 
   PUSHDOWN_DEVICE F* value(int n, Index t) const {
-    const auto& place = places()[n];
-    return place.value + model * place.model + sequence * place.row +
-           (t + 1 + place.shift) * place.step;
+    const auto own = place(n);
+    return own.value + t * own.step;
   }
   PUSHDOWN_DEVICE F* gradient(int n, Index t) const {
-    const auto& place = places()[n];
-    return place.gradient + model * place.gradient_model + sequence * place.gradient_row +
-           slot(t + 1 + place.shift, place.slots) * place.gradient_step;
+    const auto own = place(n);
+    return own.gradient + ((t + own.shift) & own.slots) * own.gradient_step;
   }
   PUSHDOWN_DEVICE Index symbol(Index t) const {
     return static_cast<Index>(p.symbols[(Count{model} * p.batch + sequence) * p.steps + t]);
-  }
-
- private:
-  PUSHDOWN_DEVICE static Index slot(Index step, Index slots) {
-    return slots == 1 ? 0 : slots == 2 ? step % 2 : step;
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "recurrence/device_layout.h"
 #include "recurrence/device_steps.h"
 #include "recurrence/step_barriers.h"
 #include "recurrence/step_needs.h"
@@ -43,6 +44,7 @@ class DeviceStepMachine {
       : run_(std::move(run)),
         traced_(*run_.program),
         needs_(step_needs(traced_, run_.gradients)),
+        layout_(device_layout(traced_, needs_)),
         options_(run_.numbers.all.options()),
         launch_(std::move(launch)) {
     lay_out(nullptr, nullptr);
@@ -163,6 +165,9 @@ class DeviceStepMachine {
       matrices_.push_back({all + part.first, rows, columns, part.row, model,
                            run_.gradients && part.trained ? parameter(rows * columns) : -1});
     }
+    const auto records = run_.models * run_.batch * (run_.steps + 1);
+    values_ = take(numbers, records * layout_.values);
+    slope_records_ = take(numbers, records * layout_.slopes);
     places_.assign(traced_.nodes.size(), {});
     constants_.assign(traced_.nodes.size(), -1);
     for (std::size_t n = 0; n < places_.size(); ++n) {
@@ -223,6 +228,11 @@ class DeviceStepMachine {
       place.row = run_.steps * node.size;
       // The first step has no previous step.
       place.value = run_.sequences[n].template data_ptr<F>() - place.step;
+    } else if (layout_.value[n] >= 0) {
+      place.step = layout_.values;
+      place.row = (run_.steps + 1) * layout_.values;
+      place.model = run_.batch * place.row;
+      place.value = within(values_, layout_.value[n]);
     } else {
       place.step = needs_.kept[n] ? node.size : 0;
       place.row = (needs_.kept[n] ? run_.steps + 1 : 1) * node.size;
@@ -230,11 +240,16 @@ class DeviceStepMachine {
       place.value = take(numbers, run_.models * place.model);
     }
     if (!run_.gradients || !node.gradient) return;
-    place.slots = needs_.recorded[n] ? run_.steps + 1 : node.carried ? 2 : 1;
-    place.gradient_step = node.size;
-    place.gradient_row = place.slots * node.size;
+    const bool recorded = layout_.slope[n] >= 0;
+    place.slots = recorded ? run_.steps + 1 : node.carried ? 2 : 1;
+    place.gradient_step = recorded ? layout_.slopes : node.size;
+    place.gradient_row = place.slots * place.gradient_step;
     place.gradient_model = run_.batch * place.gradient_row;
-    place.gradient = take(numbers, run_.models * place.gradient_model);
+    place.gradient = recorded ? within(slope_records_, layout_.slope[n])
+                              : take(numbers, run_.models * place.gradient_model);
+  }
+  static F* within(F* records, std::int64_t offset) {
+    return records == nullptr ? nullptr : records + offset;
   }
 
   void look_into(std::size_t n) {
@@ -355,6 +370,7 @@ class DeviceStepMachine {
   DeviceRun run_;
   const TracedProgram& traced_;
   StepNeeds needs_;
+  DeviceLayout layout_;
   at::TensorOptions options_;
   DeviceStepLaunch<F> launch_;
   std::vector<DeviceStepPlace<F>> places_;
@@ -362,6 +378,7 @@ class DeviceStepMachine {
   std::vector<std::int64_t> constants_;  // by node: position of its gradient; -1: none
   DeviceStepProgram<F> program_;
   std::int64_t count_ = 0;
+  F *values_ = nullptr, *slope_records_ = nullptr;  // the records of all steps
   // numbers_: all values, gradients, tapes and scratch. sums_: the gradients of matrices and
   // constants by sequence, then summed.
   Tensor numbers_, sums_;

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 namespace pushdown {
-namespace {
 
-const char* name_of_operation(StepOp op) {
+const char* operation_name(StepOp op) {
   switch (op) {
     case StepOp::sequence: return "input";
     case StepOp::constant: return "parameter";
@@ -42,6 +41,8 @@ const char* name_of_operation(StepOp op) {
   return "";
 }
 
+namespace {
+
 class StepTextWriter {
  public:
   StepTextWriter(const TracedProgram& program, std::int64_t steps)
@@ -52,7 +53,7 @@ class StepTextWriter {
     std::int64_t total = 0;
     for (int n = 0; n < static_cast<int>(program_.nodes.size()); ++n) {
       const StepNode& of = node(n);
-      std::string line = fmt::format("v{:<3} {:<9} {:>6}", n, name_of_operation(of.op), of.size);
+      std::string line = fmt::format("v{:<3} {:<9} {:>6}", n, operation_name(of.op), of.size);
       std::string from;
       for (const int operand : operands(n)) from += fmt::format(" v{}", operand);
       if (of.op == StepOp::slice) from += fmt::format(" at {}", of.offset);
@@ -74,7 +75,7 @@ class StepTextWriter {
     for (int n = 0; n < static_cast<int>(program_.nodes.size()); ++n) {
       const StepNode& of = node(n);
       if (of.op == StepOp::previous) continue;
-      std::string label = fmt::format("{}\\n{}", name_of_operation(of.op), of.size);
+      std::string label = fmt::format("{}\\n{}", operation_name(of.op), of.size);
       if (of.op == StepOp::array) {
         const auto costs = costs_of(array(of), steps_ / 2);
         label += fmt::format("\\n{} instructions\\n{} multiply-adds", costs.instructions,

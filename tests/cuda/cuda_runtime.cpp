@@ -109,6 +109,26 @@ bool all_at(State state, unsigned first, unsigned count) {
   return std::all_of(fibers, fibers + count, [&](const Fiber& f) { return f.state == state; });
 }
 
+// Returns whether a thread of the warp ran.
+bool run_warp(unsigned first) {
+  Device& d = device();
+  bool ran = false;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (unsigned turn = 0; turn < kWarp; ++turn) {
+      const unsigned t = first + (d.descending ? kWarp - 1 - turn : turn);
+      if (d.fibers[t].state != State::ready) continue;
+      ran = moved = true;
+      run_fiber(t);
+    }
+    // It continues when all of its lanes wait.
+    if (!all_at(State::at_warp, first, kWarp)) continue;
+    for (unsigned t = first; t < first + kWarp; ++t) d.fibers[t].state = State::ready;
+    moved = true;
+  }
+  return ran;
+}
+
 std::string run_block() {
   Device& d = device();
   for (unsigned t = 0; t < d.threads; ++t) {
@@ -123,16 +143,9 @@ std::string run_block() {
   }
   for (;;) {
     bool moved = false;
-    for (unsigned turn = 0; turn < d.threads; ++turn) {
-      const unsigned t = d.descending ? d.threads - 1 - turn : turn;
-      if (d.fibers[t].state != State::ready) continue;
-      moved = true;
-      run_fiber(t);
-    }
-    // A warp continues when all of its lanes wait, the block when all threads do.
-    for (unsigned first = 0; first < d.threads; first += kWarp)
-      if (all_at(State::at_warp, first, kWarp))
-        for (unsigned t = first; t < first + kWarp; ++t) d.fibers[t].state = State::ready;
+    // A warp runs until it waits for the block, so that warps are as far apart as they can be.
+    for (unsigned turn = 0; turn < d.threads; turn += kWarp)
+      moved |= run_warp(d.descending ? d.threads - kWarp - turn : turn);
     if (all_at(State::done, 0, d.threads)) return "";
     if (all_at(State::at_block, 0, d.threads)) {
       for (unsigned t = 0; t < d.threads; ++t) d.fibers[t].state = State::ready;

@@ -32,12 +32,15 @@ void spoil(const DeviceStepProgram<F>& program, bool backward) {
       for (std::int64_t b = 0; b < program.batch; ++b) {
         // The values from before the first step are given, and so are sequences.
         if (!backward && node.op != StepOp::sequence)
-          std::fill_n(place.value + model * place.model + b * place.row + place.step,
-                      place.step > 0 ? program.steps * place.step : node.size, kNaN);
+          for (std::int64_t t = 1; t <= (place.step > 0 ? program.steps : 1); ++t)
+            std::fill_n(place.value + model * place.model + b * place.row + t * place.step,
+                        node.size, kNaN);
         // The gradient with respect to the final memory is given.
         if (backward && place.gradient != nullptr && node.op != StepOp::left)
-          std::fill_n(place.gradient + model * place.gradient_model + b * place.gradient_row,
-                      place.slots * place.gradient_step, kNaN);
+          for (std::int64_t slot = 0; slot < place.slots; ++slot)
+            std::fill_n(place.gradient + model * place.gradient_model + b * place.gradient_row +
+                            slot * place.gradient_step,
+                        node.size, kNaN);
       }
   }
 }

@@ -1,0 +1,180 @@
+#include "recurrence/device_source.h"
+
+#include "kernel/step/device_step.h"
+#include "recurrence/device_source_pass.h"
+#include "recurrence/step_text.h"
+
+namespace pushdown {
+
+// The headers that printed code needs, in order, without those of the system: made when the program
+// is built (cmake/PushdownDeviceHeaders.cmake).
+extern const char* const kDeviceHeaders;
+
+namespace device_source {
+namespace {
+
+// What the interpreter also keeps before a memory's fast numbers, see StepLoop::sizes().
+constexpr std::int64_t kBeforeFast = 256;
+
+const char* number_type(const DeviceSourceOptions& options) {
+  return options.is_double ? "double" : "float";
+}
+
+std::string memory_name(const MemoryShape& shape) {
+  const auto& automaton = shape.automaton;
+  switch (shape.kind) {
+    case MemoryKind::stratification: return "SectionMemory<F>";
+    case MemoryKind::shifted: return "ShiftedMemory<F>";
+    case MemoryKind::analog: return "AnalogMemory<F>";
+    case MemoryKind::nondeterministic:
+      return fmt::format("NondeterministicLoops<F, {}, {}, {}>", automaton.states,
+                         automaton.symbols, automaton.window > 0);
+    case MemoryKind::none: break;
+  }
+  return "NoMemory<F>";
+}
+
+// The shape with all that depends on the network as constants.
+std::string shape_function(const MemoryShape& shape) {
+  std::string all =
+      "__device__ inline MemoryShape step_memory(const MemoryShape& run, Count less) {\n"
+      "  MemoryShape shape;\n";
+  const auto set = [&](const char* name, const auto& value, const auto& usual) {
+    if (value != usual) all += fmt::format("  shape.{} = {};\n", name, value);
+  };
+  const auto set_enum = [&](const std::string& name, const char* type, auto value) {
+    all += fmt::format("  shape.{} = {}({});\n", name, type, static_cast<int>(value));
+  };
+  const MemoryShape usual;
+  set_enum("kind", "MemoryKind", shape.kind);
+  set("reading", shape.reading, usual.reading);
+  set("actions", shape.actions, usual.actions);
+  set("size", shape.size, usual.size);
+  set_enum("ends", "SectionEnds", shape.ends);
+  set("memories", shape.memories, usual.memories);
+  for (int k = 0; k < 3; ++k)
+    set_enum(fmt::format("strengths[{}]", k), "StrengthKind", shape.strengths[k]);
+  set("max_strength", shape.max_strength, usual.max_strength);
+  set("automaton.states", shape.automaton.states, 0);
+  set("automaton.symbols", shape.automaton.symbols, 0);
+  set("automaton.channels", shape.automaton.channels, 0);
+  set("automaton.window", shape.automaton.window, 0);
+  set("reexposed", shape.reexposed, usual.reexposed);
+  set("state_symbol", shape.state_symbol, usual.state_symbol);
+  set("normalized", shape.normalized, usual.normalized);
+  set_enum("shifted", "ShiftedKind", shape.shifted);
+  set("shared", shape.shared, usual.shared);
+  set("no_op", shape.no_op, usual.no_op);
+  set("worn", shape.worn, usual.worn);
+  set("reach", shape.reach, usual.reach);
+  set("limit", shape.limit, usual.limit);
+  set("taped", shape.taped, usual.taped);
+  set("goes_on", shape.goes_on, usual.goes_on);
+  set("held_moves", shape.held_moves, usual.held_moves);
+  set("held_constant", shape.held_constant, usual.held_constant);
+  set("empty", shape.empty, usual.empty);
+  set("epsilon", shape.epsilon, usual.epsilon);
+  set("tolerance", shape.tolerance, usual.tolerance);
+  set("stops", shape.stops, usual.stops);
+  return all +
+         "  shape.steps = run.steps - less;\n"
+         "  shape.held = run.held;\n"
+         "  shape.automaton.steps = run.automaton.steps - less;\n"
+         "  shape.automaton.held = run.automaton.held;\n"
+         "  return shape;\n"
+         "}\n";
+}
+
+// Why there is no code for a program, or "".
+std::string refusal(const TracedProgram& program) {
+  for (const StepNode& node : program.nodes) {
+    if (node.op == StepOp::attention || node.op == StepOp::normalize)
+      return fmt::format("it has the operation '{}'", operation_name(node.op));
+  }
+  for (const StepTerm& term : program.terms)
+    if (term.table >= 0) return "it selects columns of a product";
+  return "";
+}
+
+}  // namespace
+
+std::string Pass::kernel(const std::string& name, const std::string& before_declarations,
+                         const std::string& before_loop, const std::string& loop,
+                         const std::string& after_loop) const {
+  const bool has_memory = program_.memory >= 0;
+  std::string all;
+  const auto put = [&](const std::string& text) { all += "  " + text + "\n"; };
+  all += fmt::format(
+      "PUSHDOWN_KERNEL void __launch_bounds__({}, {}) {}(const __grid_constant__ "
+      "DeviceStepProgram<F> p) {{\n",
+      options_.threads, options_.is_double ? 1 : std::max(1, 512 / options_.threads), name);
+  put(fmt::format("const FixedTeam<{}> team;", options_.threads));
+  put("const Index model = blockIdx.y, sequence = blockIdx.x;");
+  put("const Count place = Count{model} * p.batch + sequence;");
+  put("const Index steps = p.lengths == nullptr ? p.steps : p.lengths[place];");
+  all += before_declarations;
+  put("F* near = shared_numbers<F>();");
+  if (carried_size_ > 0)
+    put(fmt::format("F *now = near + {}, *before = near + {};", carried_first_,
+                    carried_first_ + carried_size_));
+  if (backward_) put("F* gradients = p.sequence_gradients + place * p.parameters;");
+  all += declarations_;
+  if (has_memory) {
+    const int bottom = node(program_.memory).b;
+    put("const MemoryShape whole = step_memory(p.memory, 0);");
+    put("const Count tape = Memory::tape_size(whole), fast = fast_size_of<Memory>(whole);");
+    put(fmt::format("const Count scratch = Memory::scratch_size(whole) + fast + {};",
+                    kBeforeFast + program_.shape.actions));
+    put(fmt::format(
+        "Memory memory(step_memory(p.memory, steps == 0 ? 0 : p.steps - steps), "
+        "{{p.tape + place * tape, p.scratch + place * scratch, {}, value_of(p, {}, model, "
+        "sequence), {}}});",
+        options_.near ? fmt::format("near + {}", near_size_)
+                      : "p.scratch + (place + 1) * scratch - fast",
+        program_.memory,
+        bottom < 0 ? "nullptr" : fmt::format("value_of(p, {}, model, sequence)", bottom)));
+  }
+  all += before_loop;
+  put(backward_ ? "for (Index t = steps; t-- > 0;) {" : "for (Index t = 0; t < steps; ++t) {");
+  all += loop;
+  put("}");
+  return all + after_loop + "}\n";
+}
+
+}  // namespace device_source
+
+DeviceSource device_source_kernels(const TracedProgram& program,
+                                   const DeviceSourceOptions& options) {
+  DeviceSource source;
+  source.threads = options.threads;
+  source.reason = device_source::refusal(program);
+  if (!source.reason.empty()) return source;
+  source.text = fmt::format("using F = {};\n", device_source::number_type(options));
+  if (program.memory >= 0)
+    source.text += fmt::format("using Memory = {};\n", device_source::memory_name(program.shape)) +
+                   device_source::shape_function(program.shape);
+  int barriers = 0;
+  source.text += "\n" + device_source::print_forward(program, options, source.shared, barriers);
+  if (options.gradients)
+    source.text += "\n" + device_source::print_backward(program, options, source.shared, barriers);
+  source.barriers = barriers;
+  return source;
+}
+
+std::string device_source_prelude() { return kDeviceHeaders; }
+
+DeviceSource device_step_source(const TracedProgram& program, const DeviceSourceOptions& options) {
+  DeviceSource source = device_source_kernels(program, options);
+  if (source.text.empty()) return source;
+  source.text = device_source_prelude() + "\nnamespace pushdown::device {\n\n" + source.text +
+                "\n}  // namespace pushdown::device\n";
+  return source;
+}
+
+std::size_t device_source_bytes(const DeviceSource& source, const MemoryShape& memory, bool near,
+                                std::size_t number_size) {
+  const auto fast = memory.kind == MemoryKind::none || !near ? 0 : device_step_sizes(memory).fast;
+  return static_cast<std::size_t>(source.shared + fast) * number_size;
+}
+
+}  // namespace pushdown

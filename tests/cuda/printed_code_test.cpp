@@ -1,0 +1,241 @@
+// Printed device code (recurrence/device_source.h) as C++ with the replacement for the CUDA
+// runtime: values and all gradients are those of the processor's kernels, in every order of the
+// threads, and each barrier is needed.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+
+#include "cuda/printing/cases.h"
+#include "cuda/printing/printed.h"
+#include "model/likelihoods_together.h"
+#include "recurrence/device_steps.h"
+#include "recurrence/step_run.h"
+#include "support/step_team.h"
+
+namespace pushdown::testing_support {
+namespace {
+
+std::map<std::uint64_t, PrintedKernels>& all_printed() {
+  static std::map<std::uint64_t, PrintedKernels> all;
+  return all;
+}
+int omitted_barrier = -1;
+
+}  // namespace
+
+const PrintedKernels* find_printed(std::uint64_t hash) {
+  const auto found = all_printed().find(hash);
+  return found == all_printed().end() ? nullptr : &found->second;
+}
+bool keep_printed(std::uint64_t hash, const PrintedKernels& kernels) {
+  return all_printed().emplace(hash, kernels).second;
+}
+void wait_at(int barrier) {
+  if (barrier != omitted_barrier) __syncthreads();
+}
+void leave_out_barrier(int barrier) { omitted_barrier = barrier; }
+
+}  // namespace pushdown::testing_support
+
+namespace pushdown::printed_code_test {
+namespace {
+
+using namespace testing_support;
+
+// The code of a program, which must be the one that was compiled, whatever the batch, the steps and
+// the values of the parameters were.
+DeviceSource source_of(const PrintedCase& of, std::int64_t batch, std::int64_t steps) {
+  return device_source_kernels(of.record(batch, steps), of.options);
+}
+
+template <class F>
+void launch(const DeviceSource& source, const DeviceSourceOptions& options,
+            const DeviceStepProgram<F>& program, bool backward) {
+  const PrintedKernels* kernels = find_printed(text_hash(source.text));
+  ASSERT_NE(kernels, nullptr) << "the text is not the one that was compiled";
+  auto* kernel = reinterpret_cast<void (*)(DeviceStepProgram<F>)>(backward ? kernels->backward
+                                                                           : kernels->forward);
+  check_device_step(program, backward);
+  auto copy = program;
+  void* arguments[] = {&copy};
+  const auto bytes = device_source_bytes(source, program.memory, options.near, sizeof(F));
+  cudaLaunchKernel(
+      kernel, dim3(static_cast<unsigned>(program.batch), static_cast<unsigned>(program.models)),
+      dim3(static_cast<unsigned>(options.threads)), arguments, bytes, nullptr);
+  const cudaError_t error = cudaGetLastError();
+  ASSERT_EQ(error, cudaSuccess) << cuda_stand_in::complaint();
+  if (!backward) return;
+  for (std::int64_t model = 0; model < program.models; ++model)
+    for (std::int64_t i = 0; i < program.parameters; ++i) {
+      F sum = 0;
+      for (std::int64_t b = 0; b < program.batch; ++b)
+        sum += program.sequence_gradients[(model * program.batch + b) * program.parameters + i];
+      program.gradients[model * program.parameters + i] = sum;
+    }
+}
+
+// By which code the passes run.
+enum class Way { processor, printed, descending, printed_forward, printed_backward };
+
+template <class F>
+DeviceStepLaunch<F> launches(const DeviceSource& source, const DeviceSourceOptions& options,
+                             Way way) {
+  return [=](const DeviceStepProgram<F>& program, bool backward) {
+    cuda_stand_in::set_descending(way == Way::descending);
+    if (way == (backward ? Way::printed_forward : Way::printed_backward))
+      run_step_teams(program, backward, 1, 1);
+    else
+      launch<F>(source, options, program, backward);
+    cuda_stand_in::set_descending(false);
+  };
+}
+
+void expect_close(const std::vector<Tensor>& wanted, const std::vector<Tensor>& got, double bound,
+                  const std::string& what) {
+  ASSERT_EQ(wanted.size(), got.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    ASSERT_EQ(wanted[i].defined(), got[i].defined()) << what << ", " << i;
+    if (!got[i].defined()) continue;
+    const double scale = std::max(1.0, wanted[i].abs().max().item<double>());
+    const double gap = (wanted[i] - got[i]).abs().max().item<double>();
+    EXPECT_LE(gap, bound * scale) << what << ", tensor " << i;
+    if (!(gap <= bound * scale)) return;
+  }
+}
+
+// The values of a memory's network and all gradients.
+std::vector<Tensor> outcome(const PrintedCase& of, const MemoryNetwork& network,
+                            std::int64_t window, Way way) {
+  const auto source = source_of(of, network.batch, network.steps);
+  Tensor value;
+  if (way == Way::processor)
+    value = run_steps(network.record(), network.batch, network.steps,
+                      std::make_shared<BufferPool>(), window);
+  else
+    value = run_device_steps<double>(network.record(), network.batch, network.steps, window,
+                                     launches<double>(source, of.options, way));
+  const Tensor probe = numbers(value.sizes(), value.options(), 0.5, 1);
+  std::vector<Tensor> all = gradients({(value * probe).sum()}, network.tensors);
+  all.insert(all.begin(), value.detach());
+  return all;
+}
+
+TEST(PrintedCode, EveryMemory) {
+  const auto examples = memories();
+  for (const PrintedCase& of : printed_memories()) {
+    const auto name = of.name.substr(0, of.name.find(", windows"));
+    const auto shape = std::find_if(examples.begin(), examples.end(), [&](const Example& example) {
+                         return example.name == name;
+                       })->shape;
+    for (const auto& [batch, steps] : {std::pair{2, 1}, {1, 2}, {2, 7}}) {
+      const MemoryNetwork network(shape, batch, steps, at::kDouble);
+      for (const std::int64_t window : {0, 3}) {
+        if (window > 0 && !of.options.windowed) continue;
+        const auto wanted = outcome(of, network, window, Way::processor);
+        for (const Way way :
+             {Way::printed, Way::descending, Way::printed_forward, Way::printed_backward})
+          expect_close(wanted, outcome(of, network, window, way), 1e-11,
+                       fmt::format("{}, {} steps, way {}", of.name, steps, static_cast<int>(way)));
+      }
+    }
+  }
+}
+
+// Several models of symbols, with strings of several lengths.
+template <class F>
+std::vector<Tensor> outcome(const PrintedModel& of, Way way, bool with_lengths = true) {
+  std::vector<LanguageModel> models;
+  for (int m = 0; m < 2; ++m)
+    models.push_back(printed_model(of.controller, of.stack, of.is_double, m + 1));
+  const Tensor words = at::arange(24, at::kLong).mul(5).remainder(7).remainder(3).view({2, 2, 6});
+  const Tensor lengths =
+      with_lengths ? at::tensor(std::vector<std::int64_t>{6, 3, 0, 5}, at::kLong).view({2, 2})
+                   : Tensor();
+  std::vector<StepPlanPtr> plans;
+  for (const auto& model : models) plans.push_back(model.network().plan(2, 6));
+  const auto options = source_options(of.is_double, of.threads);
+  const auto source = device_source_kernels(*plans[0]->program(), options);
+  const DeviceStepLaunch<F> by_interpreter = [](const DeviceStepProgram<F>& program,
+                                                bool backward) {
+    run_step_teams(program, backward, 1, 1);
+  };
+  const Tensor value = run_device_plans<F>(
+      plans, words, lengths,
+      way == Way::processor ? by_interpreter : launches<F>(source, options, way));
+  const Tensor probe = numbers(value.sizes(), value.options(), 0.5, 1);
+  (value * probe).sum().backward();
+  std::vector<Tensor> all{value.detach()};
+  for (const auto& model : models)
+    for (const auto& [name, tensor] : model.parameters()) all.push_back(tensor.grad());
+  return all;
+}
+std::vector<Tensor> outcome(const PrintedModel& of, Way way) {
+  return of.is_double ? outcome<double>(of, way) : outcome<float>(of, way);
+}
+
+TEST(PrintedCode, Models) {
+  for (const PrintedModel& of : printed_models()) {
+    const auto wanted = outcome(of, Way::processor);
+    for (const Way way : {Way::printed, Way::descending})
+      expect_close(wanted, outcome(of, way), of.is_double ? 1e-11 : 2e-5, of.name);
+  }
+}
+
+TEST(PrintedCode, EveryOperation) {
+  for (const bool gradients : {true, false})
+    for (const auto& [batch, steps] : {std::pair{1, 1}, {3, 7}})
+      for (const Way way : {Way::printed, Way::descending}) {
+        const at::AutoGradMode mode(gradients);
+        Everything one, other;
+        const Tensor x = inputs_of(batch, steps, gradients), y = inputs_of(batch, steps, gradients);
+        auto options = source_options(true);
+        options.gradients = gradients;
+        const auto source = device_source_kernels(record(other, y), options);
+        const Tensor wanted = run_recorded(one, x);
+        const Tensor got = run_device_steps<double>(record(other, y), batch, steps, 0,
+                                                    launches<double>(source, options, way));
+        EXPECT_LT(largest_difference(wanted, got), 1e-13);
+        if (!gradients) continue;
+        const Tensor probe = at::arange(wanted.numel(), at::kDouble).view_as(wanted).cos();
+        (wanted * probe).sum().backward();
+        (got * probe).sum().backward();
+        EXPECT_LT(largest_difference(x.grad(), y.grad()), 1e-12);
+        for (std::size_t i = 0; i < one.tensors.size(); ++i)
+          EXPECT_LT(largest_difference(one.tensors[i].grad(), other.tensors[i].grad()), 1e-11) << i;
+      }
+}
+
+// Without any one of the barriers, the results of some order of the threads are wrong.
+TEST(PrintedCode, EveryBarrierIsNeeded) {
+  const auto models = printed_models();
+  for (const char* name : {"two layers", "gru", "deque"}) {
+    const auto& of = *std::find_if(models.begin(), models.end(),
+                                   [&](const PrintedModel& model) { return model.name == name; });
+    const auto program = printed_model(of.controller, of.stack, true).network().plan(2, 6);
+    const auto source =
+        device_source_kernels(*program->program(), source_options(true, of.threads));
+    const auto wanted = outcome<double>(of, Way::processor, false);
+    for (int barrier = 0; barrier < source.barriers; ++barrier) {
+      // A memory may need less than all memories are promised.
+      const auto line = fmt::format("PUSHDOWN_BARRIER({});", barrier);
+      ASSERT_NE(source.text.find(line), std::string::npos);
+      if (source.text.find(line + "  // for the memory") != std::string::npos) continue;
+      leave_out_barrier(barrier);
+      double worst = 0;
+      for (const Way way : {Way::printed, Way::descending}) {
+        const auto got = outcome<double>(of, way, false);
+        for (std::size_t i = 0; i < got.size(); ++i)
+          if (got[i].defined() && !got[i].equal(wanted[i])) {
+            const double gap = (got[i] - wanted[i]).abs().max().item<double>();
+            worst = std::isnan(gap) ? 1 : std::max(worst, gap);
+          }
+      }
+      leave_out_barrier(-1);
+      EXPECT_GT(worst, 1e-9) << name << ", barrier " << barrier;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pushdown::printed_code_test

@@ -9,8 +9,10 @@ namespace pushdown {
 namespace {
 
 void check_cuda(cudaError_t error, const std::string& what) {
-  if (error != cudaSuccess)
-    throw std::runtime_error("[device] cannot " + what + ": " + cudaGetErrorString(error));
+  if (error == cudaSuccess) return;
+  const std::string text = cudaGetErrorString(error);
+  cudaGetLastError();  // clears the error for the next call
+  throw std::runtime_error("[device] cannot " + what + ": " + text);
 }
 
 int attribute(cudaDeviceAttr which, int index) {
@@ -85,7 +87,6 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   std::size_t free = 0, total = 0;
   if (error == cudaErrorMemoryAllocation && cudaMemGetInfo(&free, &total) == cudaSuccess)
     what += " (" + std::to_string(free) + " of " + std::to_string(total) + " are free)";
-  cudaGetLastError();  // clears the error for the next call
   check_cuda(error, what);
 }
 DeviceMemory::~DeviceMemory() { cudaFree(data_); }
@@ -95,6 +96,27 @@ void DeviceMemory::upload(const void* from) {
 }
 void DeviceMemory::download(void* to) const {
   check_cuda(cudaMemcpy(to, data_, bytes_, cudaMemcpyDeviceToHost), "copy from the device");
+}
+
+DeviceModule::DeviceModule(const std::string& code) {
+  cudaLibrary_t library = nullptr;
+  check_cuda(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+             "load compiled code");
+  library_ = library;
+}
+DeviceModule::~DeviceModule() { cudaLibraryUnload(static_cast<cudaLibrary_t>(library_)); }
+
+void DeviceModule::launch(const char* name, std::int64_t columns, std::int64_t rows, int threads,
+                          std::size_t shared_bytes, void* stream, const void* argument) const {
+  cudaKernel_t kernel = nullptr;
+  check_cuda(cudaLibraryGetKernel(&kernel, static_cast<cudaLibrary_t>(library_), name),
+             std::string("find the kernel ") + name);
+  void* places[] = {const_cast<void*>(argument)};
+  check_cuda(cudaLaunchKernel(reinterpret_cast<const void*>(kernel),
+                              dim3(static_cast<unsigned>(columns), static_cast<unsigned>(rows)),
+                              dim3(static_cast<unsigned>(threads)), places, shared_bytes,
+                              static_cast<cudaStream_t>(stream)),
+             std::string("launch the kernel ") + name);
 }
 
 }  // namespace pushdown

@@ -59,4 +59,22 @@ class DeviceMemory {
   void* data_ = nullptr;
 };
 
+// Machine code that was compiled at run time (kernel/compile/compiled_code.h), for all devices of
+// its architecture. Throws std::runtime_error if the devices cannot load or launch it.
+class DeviceModule {
+ public:
+  explicit DeviceModule(const std::string& code);
+  ~DeviceModule();
+  DeviceModule(const DeviceModule&) = delete;
+  DeviceModule& operator=(const DeviceModule&) = delete;
+
+  // Launches a kernel of one argument with columns x rows blocks on a stream (a cudaStream_t), and
+  // does not wait for it.
+  void launch(const char* kernel, std::int64_t columns, std::int64_t rows, int threads,
+              std::size_t shared_bytes, void* stream, const void* argument) const;
+
+ private:
+  void* library_ = nullptr;
+};
+
 }  // namespace pushdown

@@ -36,6 +36,13 @@ DeviceMemory::~DeviceMemory() = default;
 void DeviceMemory::upload(const void*) { fail_without_cuda(); }
 void DeviceMemory::download(void*) const { fail_without_cuda(); }
 
+DeviceModule::DeviceModule(const std::string&) { fail_without_cuda(); }
+DeviceModule::~DeviceModule() = default;
+void DeviceModule::launch(const char*, std::int64_t, std::int64_t, int, std::size_t, void*,
+                          const void*) const {
+  fail_without_cuda();
+}
+
 template <class F>
 void device_step_forward(const DeviceStepProgram<F>&, void*) {
   fail_without_cuda();

@@ -70,6 +70,11 @@ Device& device() {
   return the_device;
 }
 
+std::map<std::string, Kernels>& loadable() {
+  static std::map<std::string, Kernels> all;
+  return all;
+}
+
 Place the_place;
 
 cudaError_t fail(cudaError_t error, const std::string& what) {
@@ -176,6 +181,7 @@ cudaError_t check_guards() {
 }  // namespace
 
 Place& place() { return the_place; }
+void add_code(const std::string& code, Kernels kernels) { loadable()[code] = std::move(kernels); }
 void wait_for_block() { wait_as(State::at_block); }
 std::uint64_t exchange(std::uint64_t value, unsigned lane) {
   Device& d = device();
@@ -222,6 +228,30 @@ cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
 using cuda_stand_in::device;
 using cuda_stand_in::fail;
 using cuda_stand_in::Guarded;
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes, cudaStream_t) {
+  const auto& call = *static_cast<const std::function<void(const void*)>*>(kernel);
+  return cuda_stand_in::run([&] { call(arguments[0]); }, grid, block, shared_bytes);
+}
+
+// The handles are the places of the functions and of their table.
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, const void*, const void*,
+                                unsigned, const void*, const void*, unsigned) {
+  const auto found = cuda_stand_in::loadable().find(static_cast<const char*>(code));
+  if (found == cuda_stand_in::loadable().end())
+    return fail(cudaErrorInvalidKernelImage, "this code is not known");
+  *library = reinterpret_cast<cudaLibrary_t>(&found->second);
+  return cudaSuccess;
+}
+cudaError_t cudaLibraryUnload(cudaLibrary_t) { return cudaSuccess; }
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
+  auto& kernels = *reinterpret_cast<cuda_stand_in::Kernels*>(library);
+  const auto found = kernels.find(name);
+  if (found == kernels.end()) return fail(cudaErrorSymbolNotFound, "no kernel of this name");
+  *kernel = reinterpret_cast<cudaKernel_t>(&found->second);
+  return cudaSuccess;
+}
 
 cudaError_t cudaGetLastError() { return std::exchange(device().error, cudaSuccess); }
 const char* cudaGetErrorString(cudaError_t error) {

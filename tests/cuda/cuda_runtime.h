@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,8 @@ struct dim3 {
   explicit dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 using cudaStream_t = struct CudaStandInStream*;
+using cudaLibrary_t = struct CudaStandInLibrary*;
+using cudaKernel_t = struct CudaStandInKernel*;
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -32,6 +35,8 @@ enum cudaError_t {
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidConfiguration = 9,
   cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidKernelImage = 200,
+  cudaErrorSymbolNotFound = 500,
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchFailure = 719,
 };
@@ -71,6 +76,11 @@ const std::string& complaint();
 cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
                 std::size_t shared_bytes);
 
+// Makes this text loadable as compiled code. Its kernels are functions of a pointer to their
+// argument.
+using Kernels = std::map<std::string, std::function<void(const void*)>>;
+void add_code(const std::string& code, Kernels kernels);
+
 template <class F>
 F shuffled(F value, unsigned step) {
   static_assert(sizeof(F) <= sizeof(std::uint64_t));
@@ -102,6 +112,14 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   };
   return call(std::index_sequence_for<Parameters...>());
 }
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes, cudaStream_t);
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, const void*, const void*,
+                                unsigned, const void*, const void*, unsigned);
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
 
 cudaError_t cudaGetLastError();
 const char* cudaGetErrorString(cudaError_t error);

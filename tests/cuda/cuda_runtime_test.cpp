@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "kernel/device.h"
+
 namespace pushdown::cuda_runtime_test {
 namespace {
 
@@ -104,6 +106,30 @@ TEST(CudaStandIn, FindsErrors) {
   EXPECT_EQ(cudaMalloc(&place, std::size_t{1} << 40), cudaErrorMemoryAllocation);
   EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
   EXPECT_TRUE(std::isnan(memory.numbers[0]));
+}
+
+// Code that was compiled at run time.
+TEST(CudaStandIn, LoadsCodeAndLaunchesItsKernels) {
+  struct Argument {
+    double* numbers;
+    double factor;
+  };
+  cuda_stand_in::add_code("compiled", {{"fill", [](const void* argument) {
+                                          const auto& of = *static_cast<const Argument*>(argument);
+                                          __syncthreads();
+                                          of.numbers[blockIdx.x] = of.factor * blockDim.x;
+                                        }}});
+  EXPECT_THROW(DeviceModule("other"), std::runtime_error);
+  const DeviceModule module("compiled");
+  const Memory memory(2);
+  const Argument argument{memory.numbers, 3};
+  module.launch("fill", 2, 1, 64, 0, nullptr, &argument);
+  wait_for_cuda_device();
+  EXPECT_EQ(memory.numbers[0], 192);
+  EXPECT_EQ(memory.numbers[1], 192);
+  EXPECT_THROW(module.launch("none", 1, 1, 32, 0, nullptr, &argument), std::runtime_error);
+  EXPECT_THROW(module.launch("fill", 1, 1, 2048, 0, nullptr, &argument), std::runtime_error);
+  wait_for_cuda_device();  // no error is left
 }
 
 }  // namespace

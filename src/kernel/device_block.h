@@ -44,8 +44,6 @@ inline constexpr int kThreads = 256;
 // More threads hide more of the memory latency, which dominates.
 template <class F>
 inline constexpr int kBlocks = sizeof(F) == 4 ? 3 : 1;
-// The amount that every device gives a block by default.
-inline constexpr std::size_t kSharedBytes = 48 * 1024;
 
 // A block's shared memory, as much as its launch requests.
 template <class F>

@@ -8,6 +8,7 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include "kernel/device.h"
+#include "kernel/step/device_step_code.h"
 #endif
 
 namespace pushdown {
@@ -39,6 +40,8 @@ class CudaRunner final : public DeviceRunner {
   void steps(const DeviceStepProgram<F>& program, bool backward) const {
     const c10::DeviceGuard guard(device_);
     use_cuda_device(device_.index());
+    if (auto* modules = device_step_modules(device_.index()); modules && program.code)
+      modules->prepare(*program.code);
     void* stream = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
     if (backward)
       device_step_backward(program, stream);

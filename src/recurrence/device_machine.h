@@ -7,7 +7,9 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "kernel/step/device_step_code.h"
 #include "recurrence/device_layout.h"
+#include "recurrence/device_source.h"
 #include "recurrence/device_steps.h"
 #include "recurrence/step_barriers.h"
 #include "recurrence/step_needs.h"
@@ -52,9 +54,14 @@ class DeviceStepMachine {
     count_ = 0;
     lay_out(numbers_.data_ptr<F>(), sums_.data_ptr<F>());
     upload_tables();
+    code_.print = [this] { return own_source(); };
+    program_.code = &code_;
     for (std::size_t n = 0; n < traced_.nodes.size(); ++n)
       if (run_.initial[n].defined()) before_first(places_[n], n, false).copy_(run_.initial[n]);
   }
+
+  DeviceStepMachine(const DeviceStepMachine&) = delete;
+  DeviceStepMachine& operator=(const DeviceStepMachine&) = delete;
 
   void forward() { launch_(program_, false); }
   // slopes : M x B x T x n, contiguous; left_slopes : M x B x m, the gradient of the memory's final
@@ -109,6 +116,24 @@ class DeviceStepMachine {
     if (!run_.lengths.defined()) return all;
     const Tensor step = at::arange(run_.steps, run_.lengths.options());
     return all.masked_fill_(step.ge(run_.lengths.unsqueeze(2)).unsqueeze(3), 0);
+  }
+
+  DeviceStepSource own_source() const {
+    DeviceSourceOptions options;
+    options.gradients = run_.gradients;
+    options.windowed = run_.window > 0;
+    options.is_double = std::is_same_v<F, double>;
+    if (run_.models * run_.batch >= kManyDeviceSequences) options.threads /= 2;
+    auto source = device_step_source(traced_, options);
+    const auto bytes = [&] {
+      return device_source_bytes(source, program_.memory, options.near, sizeof(F));
+    };
+    if (bytes() > kDeviceSharedBytes) {
+      options.near = false;
+      source = device_step_source(traced_, options);
+    }
+    if (bytes() > kDeviceSharedBytes) return {};
+    return {std::move(source.text), source.threads, bytes()};
   }
 
   // Takes a part of the one tensor that holds all numbers; null during counting.
@@ -377,6 +402,7 @@ class DeviceStepMachine {
   std::vector<DeviceStepMatrix<F>> matrices_;
   std::vector<std::int64_t> constants_;  // by node: position of its gradient; -1: none
   DeviceStepProgram<F> program_;
+  DeviceStepCode code_;
   std::int64_t count_ = 0;
   F *values_ = nullptr, *slope_records_ = nullptr;  // the records of all steps
   // numbers_: all values, gradients, tapes and scratch. sums_: the gradients of matrices and

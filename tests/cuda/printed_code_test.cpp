@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <future>
 #include <limits>
 
 #include "cuda/printing/cases.h"
 #include "cuda/printing/printed.h"
+#include "kernel/step/device_step_code.h"
 #include "model/likelihoods_together.h"
 #include "recurrence/device_steps.h"
 #include "recurrence/step_run.h"
@@ -140,6 +142,66 @@ TEST(PrintedCode, EveryMemory) {
       }
     }
   }
+}
+
+// What a runner on a device does: it interprets a program until its code has been compiled.
+TEST(PrintedCode, ReplacesTheInterpreterOnceItIsCompiled) {
+  const auto models = printed_models();
+  const auto& of = *std::find_if(models.begin(), models.end(),
+                                 [](const auto& model) { return model.name == "lstm, float32"; });
+  std::promise<void> may_compile;
+  std::string compiled;
+  int launched = 0;
+  const auto run = [&](DeviceStepModules* modules) {
+    const auto model = printed_model(of.controller, of.stack, of.is_double);
+    const Tensor value = run_device_plans<float>(
+        {model.network().plan(2, 6)}, at::arange(12, at::kLong).remainder(3).view({1, 2, 6}), {},
+        [&](const DeviceStepProgram<float>& program, bool backward) {
+          if (modules != nullptr) modules->prepare(*program.code);
+          launched += program.code->module != nullptr;
+          if (backward)
+            device_step_backward(program, nullptr);
+          else
+            device_step_forward(program, nullptr);
+        });
+    value.square().sum().backward();
+    std::vector<Tensor> all{value.detach()};
+    for (const auto& [name, tensor] : model.parameters()) all.push_back(tensor.grad());
+    return all;
+  };
+  // Its code is that of the case, which the test was compiled with.
+  const std::string kernels =
+      device_source_kernels(
+          *printed_model(of.controller, of.stack, of.is_double).network().plan(2, 6)->program(),
+          source_options(of.is_double, of.threads))
+          .text;
+  const auto compile = [&, started = may_compile.get_future().share()](const std::string& source) {
+    started.wait();
+    if (source.find(kernels) == std::string::npos) throw std::runtime_error("another text");
+    const PrintedKernels* found = find_printed(text_hash(kernels));
+    const auto kernel = [](AnyFunction function) {
+      return [function](const void* argument) {
+        reinterpret_cast<void (*)(DeviceStepProgram<float>)>(function)(
+            *static_cast<const DeviceStepProgram<float>*>(argument));
+      };
+    };
+    cuda_stand_in::add_code("printed", {{"step_forward", kernel(found->forward)},
+                                        {"step_backward", kernel(found->backward)}});
+    return std::string("printed");
+  };
+  DeviceStepModules modules(std::make_unique<CompiledCode>(
+      [&] {
+        return CodeCompiler{"none", compile};
+      },
+      std::nullopt));
+  const auto wanted = run(nullptr);
+  expect_close(wanted, run(&modules), 0, "while it is being compiled");
+  EXPECT_EQ(launched, 0);
+  may_compile.set_value();
+  while (modules.counts().pending > 0) std::this_thread::yield();
+  EXPECT_EQ(modules.counts().compiled, 1);
+  expect_close(wanted, run(&modules), 2e-5, "compiled");
+  EXPECT_EQ(launched, 2);
 }
 
 // Several models of symbols, with strings of several lengths.

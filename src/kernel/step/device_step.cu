@@ -1,4 +1,5 @@
 // The launches of device_step.h.
+#include "kernel/step/device_step_code.h"
 #include "kernel/step/device_step_launch.h"
 
 namespace pushdown {
@@ -16,7 +17,11 @@ __global__ void __launch_bounds__(device::kThreads)
 template <class F>
 void launch(const DeviceStepProgram<F>& program, bool backward, void* stream) {
   check_device_step(program, backward);
-  if (program.arrays != nullptr)
+  if (program.code != nullptr && program.code->module != nullptr)
+    program.code->module->launch(backward ? "step_backward" : "step_forward", program.batch,
+                                 program.models, program.code->source.threads,
+                                 program.code->source.shared_bytes, stream, &program);
+  else if (program.arrays != nullptr)
     device::launch_steps_with_arrays(program, backward, stream);
   else
     device::launch_steps<F, false>(program, backward, stream);

@@ -50,8 +50,12 @@ struct DeviceStepPlace {
 // Bits of DeviceStepProgram::waits.
 inline constexpr std::uint8_t kWaitsForward = 1, kWaitsBackward = 2, kWaitsWithin = 4;
 
+struct DeviceStepCode;
+
 template <class F>
 struct DeviceStepProgram {
+  // Kernels of its own (device_step_code.h), for the host; null: the program is interpreted.
+  DeviceStepCode* code = nullptr;
   // The nodes, terms, operands and waits are within these bytes, a multiple of 4; blocks make a
   // copy, with places and matrices of their own (device_step_numbers.h).
   const std::uint8_t* tables = nullptr;
@@ -95,6 +99,12 @@ struct DeviceStepProgram {
   F* sequence_gradients = nullptr;  // M x B x P
   F* gradients = nullptr;           // M x P
 };
+
+// From this many sequences on, a device is full whatever the size of a block, and half the threads
+// repeat half of what every thread does alone: which operation is next, and where its numbers are.
+inline constexpr std::int64_t kManyDeviceSequences = 400;
+// The shared memory that every device gives a block by default.
+inline constexpr std::size_t kDeviceSharedBytes = 48 * 1024;
 
 // Numbers needed by each sequence.
 struct DeviceStepSizes {

@@ -37,21 +37,17 @@ __global__ void __launch_bounds__(kThreads, kBlocks<F>)
   make_loop<F, Loop>(program, shared).backward(BlockTeam());
 }
 
-// From this many sequences on, a device is full whatever the size of a block, and half the threads
-// repeat half of what every thread does alone: which operation is next, and where its numbers are.
-inline constexpr std::int64_t kManySequences = 400;
-
 // Launches the passes over the sequences.
 template <class F, bool kArrays>
 void launch_steps(const DeviceStepProgram<F>& program, bool backward, void* stream) {
   const Blocks blocks{
       dim3(static_cast<unsigned>(program.batch), static_cast<unsigned>(program.models)),
-      program.batch * program.models < kManySequences ? kThreads : kThreads / 2};
+      program.batch * program.models < kManyDeviceSequences ? kThreads : kThreads / 2};
   // The numbers have priority because they are used more often.
   Shared shared;
   std::size_t bytes = 0;
   const auto take = [&](int& place, std::size_t wanted) {
-    if (bytes + wanted > kSharedBytes) return;
+    if (bytes + wanted > kDeviceSharedBytes) return;
     place = static_cast<int>(bytes);
     bytes += (wanted + 15) / 16 * 16;
   };

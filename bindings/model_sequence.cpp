@@ -13,7 +13,12 @@ OptionRows ProgramOptions::rows() {
   using Self = ProgramOptions;
   return declare<Self>(
       {{"steps", &Self::steps, "length of the sequence", Between{1, 100'000}},
-       {"format", &Self::dot, "text, or a graph for Graphviz", {{"text", false}, {"dot", true}}}});
+       {"format",
+        &Self::format,
+        "text, a graph for Graphviz, or the CUDA C++ that a device compiles for it",
+        {{"text", ProgramFormat::text},
+         {"dot", ProgramFormat::dot},
+         {"cuda", ProgramFormat::cuda}}}});
 }
 
 OptionRows ParameterOptions::rows() {
@@ -54,6 +59,18 @@ Tensor named_tensor(lua_State* L, int argument, const std::string& key, at::Scal
 }
 
 }  // namespace
+
+std::string written_program(const char* where, const TracedProgram& program, std::int64_t steps,
+                            ProgramFormat format) {
+  if (format == ProgramFormat::text) return step_program_text(program, steps);
+  if (format == ProgramFormat::dot) return step_program_dot(program, steps);
+  DeviceSourceOptions options;
+  for (const Tensor& matrix : program.matrices)
+    options.is_double = matrix.scalar_type() == at::kDouble;
+  const DeviceSource source = device_source_kernels(program, options);
+  check(!source.text.empty(), where, "there is no code for devices: {}", source.reason);
+  return source.text;
+}
 
 std::string model_program(const SequenceModel& model, const ProgramOptions& options) {
   return program_text("model.program", options,

@@ -8,27 +8,31 @@
 #include "bindings/grammar_alphabet.h"
 #include "bindings/model.h"
 #include "bindings/tensor/tensor.h"
+#include "recurrence/device_source.h"
 #include "recurrence/step_plan.h"
 #include "recurrence/step_text.h"
 #include "stack/stack.h"
 
 namespace pushdown {
 
+enum class ProgramFormat { text, dot, cuda };
+
 // The options of functions that write a recorded program.
 struct ProgramOptions {
   std::int64_t steps = 10;
-  bool dot = false;
+  ProgramFormat format = ProgramFormat::text;
   static OptionRows rows();
 };
 
+std::string written_program(const char* where, const TracedProgram& program, std::int64_t steps,
+                            ProgramFormat format);
 // Writes the program of the plan that make(batch, steps) returns. `where` is the prefix of
 // messages.
 template <class Make>
 std::string program_text(const char* where, const ProgramOptions& options, const Make& make) {
   const StepPlanPtr plan = make(options.steps);
   check(plan != nullptr, where, "there is no recorded program: it runs by tensor operations");
-  return options.dot ? step_program_dot(*plan->program(), options.steps)
-                     : step_program_text(*plan->program(), options.steps);
+  return written_program(where, *plan->program(), options.steps, options.format);
 }
 
 // The options of a network, which depend on its architecture.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/notices.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/text.h"
@@ -142,6 +143,9 @@ std::shared_ptr<void> add_log_file(const std::string& path) {
 }
 
 void bind_log(lua_State* L) {
+  set_notice_receiver([](NoticeLevel level, const std::string& message) {
+    log_message(level == NoticeLevel::warning ? "warn" : "info", message);
+  });
   Module log(L, "log", "Messages to stderr and to the log file of a running experiment.");
   log.def<&debug>("debug", "debug(...)  Logs the arguments, joined by blanks, at level debug.")
       .def<&info>("info", "info(...)  Logs the arguments, joined by blanks, at level info.")

@@ -13,6 +13,8 @@
 #include "bindings/binder/registry_keys.h"
 #include "bindings/modules.h"
 #include "bindings/session/log.h"
+#include "kernel/compile/code_cache.h"
+#include "kernel/compile/nvrtc.h"
 #include "kernel/device.h"
 #include "kernel/isa.h"
 #include "tensor/blas.h"
@@ -156,6 +158,16 @@ Json build(lua_State* L) {
   return facts;
 }
 
+// Whether networks run by kernels of their own.
+std::string compiled_code_text() {
+  try {
+    return fmt::format("networks are compiled by NVRTC {}, kept in {}\n", Nvrtc().version(),
+                       device_cache_folder().string());
+  } catch (const std::exception& error) {
+    return fmt::format("networks are interpreted: {}\n", error.what());
+  }
+}
+
 std::string device_text() {
   const CudaState state = cuda_state();
   std::string text = fmt::format("LibTorch {} {} CUDA\nBLAS: {}\n", torch_version(),
@@ -167,6 +179,7 @@ std::string device_text() {
     text += fmt::format("cuda:{}: {}, {:.1f} GB, compute capability {}\n", i, state.devices[i].name,
                         static_cast<double>(state.devices[i].memory_bytes) / 1e9,
                         capability(state.devices[i]));
+  if (built_with_cuda() && !state.devices.empty()) text += compiled_code_text();
   if (!state.reason.empty()) text += "no CUDA device for models: " + state.reason + "\n";
   return text;
 }

@@ -273,7 +273,9 @@ test('the program can be shown', function()
   local dot = model():program { format = 'dot', steps = 4 }
   assert(dot:find('^digraph step {') and dot:find('array', 1, true) and dot:find('style=dashed', 1, true), dot)
   assert(pd.stack.program('superposition'):find('memory', 1, true))
-  test.fails("'format' must be one of 'text' and 'dot', got \"svg\"", function()
+  local code = model():program { format = 'cuda' }
+  assert(code:find('step_forward', 1, true) and code:find('step_backward', 1, true), code)
+  test.fails("'format' must be one of 'text', 'dot' and 'cuda', got \"svg\"", function()
     pd.stack.program { kind = defined.mine, format = 'svg' }
   end)
   test.fails('there is no recorded program: it runs by tensor operations', function()

@@ -1,5 +1,6 @@
 #include "recurrence/device_source.h"
 
+#include "kernel/memory/device_nondeterministic.h"
 #include "kernel/step/device_step.h"
 #include "recurrence/device_source_pass.h"
 #include "recurrence/step_text.h"
@@ -27,7 +28,7 @@ std::string memory_name(const MemoryShape& shape) {
     case MemoryKind::shifted: return "ShiftedMemory<F>";
     case MemoryKind::analog: return "AnalogMemory<F>";
     case MemoryKind::nondeterministic:
-      return fmt::format("NondeterministicLoops<F, {}, {}, {}>", automaton.states,
+      return fmt::format("NondeterministicLoops<F, {}, {}, {}, true>", automaton.states,
                          automaton.symbols, automaton.window > 0);
     case MemoryKind::none: break;
   }

@@ -26,15 +26,47 @@
 
 namespace pushdown::device {
 
-template <class F, int kQ, int kS, bool kLimited>
+// kNear: the pop factors are in fast memory however many they are. Otherwise the shape decides.
+template <class F, int kQ, int kS, bool kLimited, bool kNear = false>
 struct NondeterministicLoops {
-  // States processed at once: a power of two.
-  static constexpr int kTile = kQ == 1 ? 1 : kQ == 2 ? 2 : 4;
+  // States processed at once. Their pop factors lie together, a power of two of them.
+  static constexpr int kTile = kQ == 0 || kQ > 4 ? 4 : kQ;
   // Number of pop factors that are kept in fast memory; more are in scratch.
   static constexpr Count kMostNear = 4096;
-  struct alignas(kTile * sizeof(F)) Pack {
+  static constexpr int kPack = kTile == 3 ? 4 : kTile;
+  struct alignas(kPack * sizeof(F)) Pack {
     F of[kTile];
   };
+
+  // Numbers of a row, of one node, that a thread processes at once: rows and columns begin at
+  // multiples of it.
+  static constexpr int kC = kQ * kS;
+  static constexpr int kWide = kC == 0       ? 1
+                               : kC % 4 == 0 ? 4
+                               : kC % 2 == 0 ? 2
+                               : kC % 3 == 0 ? 3
+                                             : 1;
+  static constexpr std::size_t kWideBytes = kWide == 3 ? sizeof(F) : kWide * sizeof(F);
+  struct alignas(kWideBytes < 16 ? kWideBytes : 16) Wide {
+    F of[kWide];
+  };
+  PUSHDOWN_DEVICE static const Wide& wide(const F* place) {
+    return *reinterpret_cast<const Wide*>(place);
+  }
+  PUSHDOWN_DEVICE static Wide& wide(F* place) { return *reinterpret_cast<Wide*>(place); }
+  // Calls body(i), i a multiple of kWide, for all `count` numbers.
+  template <class Team, class Body>
+  PUSHDOWN_DEVICE static void each_wide(const Team& team, Index count, const Body& body) {
+    each(team, count / kWide, [&](Index i) { body(i * kWide); });
+  }
+  PUSHDOWN_DEVICE static F dot_wide(const Wide& x, const Wide& y) {
+    F sum = 0;
+    PUSHDOWN_UNROLL
+    for (int k = 0; k < kWide; ++k) sum += x.of[k] * y.of[k];
+    return sum;
+  }
+  // Parts of the tape and of scratch begin at such multiples, too.
+  PUSHDOWN_HOST_DEVICE static Count rounded(Count count) { return (count + 3) / 4 * 4; }
 
   // A size that is either known at compile time or not.
   template <int kSize>
@@ -90,22 +122,21 @@ struct NondeterministicLoops {
         goes_on(shape.goes_on),
         held_constant(shape.held_constant),
         weights(memory.tape),
-        vectors(weights + updates_of(shape) * c * w),
-        forward_weights(vectors + updates_of(shape) * m),
-        mass(forward_weights + (last + 1) * c),
-        columns(mass + (last + 1) * c),
-        popped(columns + columns_size(shape)),
-        head_vectors(popped + popped_size(shape) * q * c),
+        vectors(weights + rounded(updates_of(shape) * c * w)),
+        forward_weights(vectors + rounded(updates_of(shape) * m)),
+        mass(forward_weights + rounded((last + 1) * c)),
+        columns(mass + rounded((last + 1) * c)),
+        popped(columns + rounded(columns_size(shape))),
+        head_vectors(popped + rounded(popped_size(shape) * q * c)),
         last_vectors(head_vectors + m * c),
         numerators(memory.scratch),
-        forward_gradients(numerators + columns_size(shape)),
-        popped_gradient(forward_gradients + (last + 1) * c),
+        forward_gradients(numerators + rounded(columns_size(shape))),
+        popped_gradient(forward_gradients + rounded((last + 1) * c)),
         weight_gradient(memory.fast),
         reading_rows(weight_gradient + c * w),
         vector_gradient(reading_rows + (1 + m) * c),
         largest(vector_gradient + m),
-        near(aligned(near_size(shape) > kMostNear ? popped_gradient + popped_nodes(shape) * q * c
-                                                  : largest + c)),
+        near(aligned(is_near(shape) ? largest + c : popped_gradient + popped_nodes(shape) * q * c)),
         readings(memory.readings),
         bottom(memory.bottom) {}
 
@@ -140,29 +171,36 @@ struct NondeterministicLoops {
   }
   PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
     const Count c = configurations(shape), u = updates_of(shape), q = shape.automaton.states;
-    return u * (c * (2 * c + q) + shape.automaton.channels) + 2 * (shape.automaton.steps + 2) * c +
-           columns_size(shape) + q * c * popped_size(shape) + 2 * shape.automaton.channels * c;
+    return rounded(u * c * (2 * c + q)) + rounded(u * shape.automaton.channels) +
+           2 * rounded((shape.automaton.steps + 2) * c) + rounded(columns_size(shape)) +
+           rounded(q * c * popped_size(shape)) + rounded(2 * shape.automaton.channels * c);
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
     const Count c = configurations(shape), near = near_size(shape);
-    return columns_size(shape) + (shape.automaton.steps + 2) * c +
-           shape.automaton.states * popped_nodes(shape) * c + (near > kMostNear ? near + kTile : 0);
+    return rounded(columns_size(shape)) + rounded((shape.automaton.steps + 2) * c) +
+           rounded(shape.automaton.states * popped_nodes(shape) * c) +
+           (is_near(shape) ? 0 : near + kPack);
   }
   PUSHDOWN_HOST_DEVICE static Count fast_size(const MemoryShape& shape) {
     const Count c = configurations(shape), m = shape.automaton.channels;
-    const Count near = near_size(shape);
-    return c * (2 * c + shape.automaton.states) + (1 + m) * c + m + c +
-           (near > kMostNear ? 0 : near + kTile);
+    const Count near = is_near(shape) ? near_size(shape) + kPack : 0;
+    const Count all = c * (2 * c + shape.automaton.states) + (1 + m) * c + m + c + near;
+    // With the gradient of the actions, a multiple of what is processed at once.
+    return rounded(all + shape.actions) - shape.actions;
   }
   // One pack for each tile of states, node below and configuration.
   PUSHDOWN_HOST_DEVICE static Index tiles(Index states) { return (states + kTile - 1) / kTile; }
   PUSHDOWN_HOST_DEVICE static Count near_size(const MemoryShape& shape) {
     const Count window = window_of(shape), nodes = window > 0 ? window : shape.automaton.steps;
-    return tiles(shape.automaton.states) * kTile * nodes * configurations(shape);
+    return tiles(shape.automaton.states) * kPack * nodes * configurations(shape);
   }
+  PUSHDOWN_HOST_DEVICE static bool is_near(const MemoryShape& shape) {
+    return kNear || near_size(shape) <= kMostNear;
+  }
+  // Not through an integer, so that a compiler still knows the kind of memory.
   PUSHDOWN_HOST_DEVICE static Pack* aligned(F* place) {
-    const auto at = reinterpret_cast<std::uintptr_t>(place);
-    return reinterpret_cast<Pack*>((at + sizeof(Pack) - 1) / sizeof(Pack) * sizeof(Pack));
+    const auto at = reinterpret_cast<std::uintptr_t>(place) / sizeof(F) % kPack;
+    return reinterpret_cast<Pack*>(place + (kPack - at) % kPack);
   }
 
   // i / by and i % by.
@@ -341,20 +379,24 @@ struct NondeterministicLoops {
     });
   }
 
-  // Computes rows e = (i, a), i < p, of column j for a tile of states with symbol y: replace and
-  // pop. `low`: the smallest e that the group processes at once, so that it visits the columns
-  // together.
+  // Computes numbers e .. e + kWide - 1 of rows of column j, for a tile of states with symbol y:
+  // replace and pop. `low`: the smallest e that the group processes at once, so that it visits the
+  // columns together.
   PUSHDOWN_DEVICE void fill(Index j, Index channel, Index tile, Index y, Index e, Index low,
                             const F* u, const F* used) const {
     const Index p = j - 1, first = tile * kTile;
-    F total[kTile] = {};
+    F total[kTile][kWide] = {};
     const F* below = row(columns, p, channel, 0) + e;
     for (Index a = 0; a < c; ++a) {
-      const F value = u[a] * below[a * length(p)];
+      const Wide value = wide(below + a * length(p));
       const F* weight = used + a * w + c + first * s + y;
       PUSHDOWN_UNROLL
-      for (int r = 0; r < kTile; ++r)
-        if (is_state(first + r)) total[r] += value * weight[r * s];
+      for (int r = 0; r < kTile; ++r) {
+        if (!is_state(first + r)) continue;
+        const F factor = u[a] * weight[r * s];
+        PUSHDOWN_UNROLL
+        for (int k = 0; k < kWide; ++k) total[r][k] += value.of[k] * factor;
+      }
     }
     const Index from = divided(low, c).quotient + 1, oldest = lowest(j);
     const Pack* factor = near + ((tile * (p - oldest) + from - oldest) * c + y);
@@ -364,16 +406,24 @@ struct NondeterministicLoops {
     PUSHDOWN_UNROLL_SOME
     for (; walk.end < end; walk.go_on(column)) {
       for (Index t = 0; t < q; ++t) {
-        const F value = e < walk.end ? column[t * s * walk.length] : F(0);
+        const Wide value = e < walk.end ? wide(column + t * s * walk.length) : Wide{};
         const Pack own = factor[t * s];
         PUSHDOWN_UNROLL
-        for (int r = 0; r < kTile; ++r) total[r] += value * own.of[r];
+        for (int r = 0; r < kTile; ++r) {
+          PUSHDOWN_UNROLL
+          for (int k = 0; k < kWide; ++k) total[r][k] += value.of[k] * own.of[r];
+        }
       }
       factor += c;
     }
     PUSHDOWN_UNROLL
-    for (int r = 0; r < kTile; ++r)
-      if (is_state(first + r)) row(columns, j, channel, (first + r) * s + y)[e] = total[r];
+    for (int r = 0; r < kTile; ++r) {
+      if (!is_state(first + r)) continue;
+      Wide all;
+      PUSHDOWN_UNROLL
+      for (int k = 0; k < kWide; ++k) all.of[k] = total[r][k];
+      wide(row(columns, j, channel, (first + r) * s + y) + e) = all;
+    }
   }
   PUSHDOWN_DEVICE bool is_state(Index r) const { return kQ == kTile || r < q; }
 
@@ -409,31 +459,42 @@ struct NondeterministicLoops {
     const Index p = j - 1;
     // Restricted to the nodes that column j reaches.
     const Index oldest = lowest(j) * c, older = p * c - oldest;
-    each(team, tiles(q) * older, [&](Index i) {
+    each_wide(team, tiles(q) * older, [&](Index i) {
       const auto [tile, place] = divided(i, older);
       const Index e = oldest + place;
-      F total[kTile] = {};
+      F total[kTile][kWide] = {};
       for (Index a = 0; a < c; ++a) {
-        const F value = u[a] * row(columns, p, 0, a)[e];
+        const Wide value = wide(row(columns, p, 0, a) + e);
         PUSHDOWN_UNROLL
-        for (int r = 0; r < kTile; ++r)
-          if (is_state(tile * kTile + r))
-            total[r] += value * used[a * w + 2 * c + tile * kTile + r];
+        for (int r = 0; r < kTile; ++r) {
+          if (!is_state(tile * kTile + r)) continue;
+          const F factor = u[a] * used[a * w + 2 * c + tile * kTile + r];
+          PUSHDOWN_UNROLL
+          for (int k = 0; k < kWide; ++k) total[r][k] += value.of[k] * factor;
+        }
       }
-      Pack all;
+      PUSHDOWN_UNROLL
+      for (int k = 0; k < kWide; ++k) {
+        Pack all;
+        PUSHDOWN_UNROLL
+        for (int r = 0; r < kTile; ++r) all.of[r] = total[r][k];
+        near[i + k] = all;
+      }
       PUSHDOWN_UNROLL
       for (int r = 0; r < kTile; ++r) {
-        all.of[r] = total[r];
-        if (is_state(tile * kTile + r)) factors(j, tile * kTile + r)[e] = total[r];
+        if (!is_state(tile * kTile + r)) continue;
+        Wide all;
+        PUSHDOWN_UNROLL
+        for (int k = 0; k < kWide; ++k) all.of[k] = total[r][k];
+        wide(factors(j, tile * kTile + r) + e) = all;
       }
-      near[i] = all;
     });
     team.sync();
-    each(team, (1 + m) * s * tiles(q) * older, [&](Index i) {
+    each_wide(team, (1 + m) * s * tiles(q) * older, [&](Index i) {
       const auto [rest, place] = divided(i, older);
       const auto [channel, part] = divided(rest, s * tiles(q));
       const auto [tile, y] = divided(part, s);
-      const Index low = place > team.lane() ? place - team.lane() : 0;
+      const Index before = team.lane() * kWide, low = place > before ? place - before : 0;
       fill(j, channel, tile, y, oldest + place, oldest + low, u, used);
     });
     each(team, (1 + m) * c * c, [&](Index i) {
@@ -452,10 +513,14 @@ struct NondeterministicLoops {
     team.sync();
     const F* z = mass + j * c;
     const F total = total_of(z), least = AutomatonRange<F>::least(total);
-    each(team, (1 + m) * c * (older + c), [&](Index i) {
+    each_wide(team, (1 + m) * c * (older + c), [&](Index i) {
       const auto [b, place] = divided(i, older + c);
-      const F sum = z[divided(b, c).remainder];
-      row(columns, j, 0, b)[oldest + place] *= sum < least ? F(0) : 1 / sum;
+      const F sum = z[divided(b, c).remainder], scale = sum < least ? F(0) : 1 / sum;
+      Wide& own = wide(row(columns, j, 0, b) + oldest + place);
+      Wide all = own;
+      PUSHDOWN_UNROLL
+      for (int k = 0; k < kWide; ++k) all.of[k] *= scale;
+      own = all;
     });
     each(team, c,
          [&](Index b) { forward_weights[j * c + b] = z[b] < least ? F(0) : z[b] / total; });
@@ -520,12 +585,12 @@ struct NondeterministicLoops {
       near[i] = all;
     });
     team.sync();
-    each(team, (1 + m) * s * tiles(q) * count, [&](Index i) {
+    each_wide(team, (1 + m) * s * tiles(q) * count, [&](Index i) {
       const auto [rest, place] = divided(i, count);
       const auto [channel, part] = divided(rest, s * tiles(q));
       const auto [tile, y] = divided(part, s);
       const Index e = oldest + place;
-      F total[kTile] = {};
+      F total[kTile][kWide] = {};
       const Pack* factor = near + (tile * later * c + y);
       const F* column = row(numerators, first_node, channel, y) + e;
       Walk walk = walk_from(first_node, channel, y);
@@ -537,10 +602,13 @@ struct NondeterministicLoops {
       PUSHDOWN_UNROLL_SOME
       for (; walk.end <= end; walk.go_on(column)) {
         for (Index r = 0; r < q; ++r) {
-          const F slope = column[r * s * walk.length];
+          const Wide slope = wide(column + r * s * walk.length);
           const Pack own = factor[r * s];
           PUSHDOWN_UNROLL
-          for (int t = 0; t < kTile; ++t) total[t] += slope * own.of[t];
+          for (int t = 0; t < kTile; ++t) {
+            PUSHDOWN_UNROLL
+            for (int k = 0; k < kWide; ++k) total[t][k] += slope.of[k] * own.of[t];
+          }
         }
         factor += c;
       }
@@ -551,18 +619,28 @@ struct NondeterministicLoops {
         const F z = mass[j * c + b], scale = z < least ? F(0) : 1 / z;
         F g = reading_rows[channel * c + b];
         if (channel == 0) g += forward_gradients[j * c + b];
-        F& gradient = row(numerators, j, channel, b)[e];
-        gradient = AutomatonRange<F>::limited((gradient + total[t] + g) * scale);
+        Wide& gradient = wide(row(numerators, j, channel, b) + e);
+        Wide all = gradient;
+        PUSHDOWN_UNROLL
+        for (int k = 0; k < kWide; ++k)
+          all.of[k] = AutomatonRange<F>::limited((all.of[k] + total[t][k] + g) * scale);
+        gradient = all;
       }
     });
-    each(team, count, [&](Index place) {
+    each_wide(team, count, [&](Index place) {
       const Index e = oldest + place;
-      F sum = 0;
+      Wide sum{};
       for (Index i = 0; i < (1 + m) * c; ++i) {
         const F g = reading_rows[i] + (i < c ? forward_gradients[j * c + i] : F(0));
-        sum += g * row(columns, j, 0, i)[e];
+        const Wide own = wide(row(columns, j, 0, i) + e);
+        PUSHDOWN_UNROLL
+        for (int k = 0; k < kWide; ++k) sum.of[k] += g * own.of[k];
       }
-      forward_gradients[e] += sum;
+      Wide& gradient = wide(forward_gradients + e);
+      Wide all = gradient;
+      PUSHDOWN_UNROLL
+      for (int k = 0; k < kWide; ++k) all.of[k] += sum.of[k];
+      gradient = all;
     });
   }
 
@@ -614,10 +692,11 @@ struct NondeterministicLoops {
       for (Index channel = 0; channel <= m; ++channel) {
         const F *x = row(columns, p, channel, a), *y = row(numerators, j, channel, first);
         PUSHDOWN_UNROLL_SOME
-        for (Index e = oldest + team.lane(); e < p * c; e += team.lanes()) {
+        for (Index e = oldest + team.lane() * kWide; e < p * c; e += team.lanes() * kWide) {
+          const Wide value = wide(x + e);
           PUSHDOWN_UNROLL
           for (int b = 0; b < kTile; ++b)
-            if (b < count) sum[b] += x[e] * y[b * length(j) + e];
+            if (b < count) sum[b] += dot_wide(value, wide(y + b * length(j) + e));
         }
       }
       PUSHDOWN_UNROLL
@@ -642,17 +721,18 @@ struct NondeterministicLoops {
         const F* above = row(columns, k, channel, from * s + y);
         const F* slopes = row(numerators, j, channel, to * s + y);
         PUSHDOWN_UNROLL_SOME
-        for (Index e = oldest + team.lane() % team.part(); e < end; e += team.part()) {
-          F slope[kTile];
+        for (Index e = oldest + team.lane() % team.part() * kWide; e < end;
+             e += team.part() * kWide) {
+          Wide slope[kTile];
           PUSHDOWN_UNROLL
           for (int r = 0; r < kTile; ++r)
-            slope[r] = is_state(to + r) ? slopes[r * s * length(j) + e] : F(0);
+            slope[r] = is_state(to + r) ? wide(slopes + r * s * length(j) + e) : Wide{};
           PUSHDOWN_UNROLL
           for (int t = 0; t < kTile; ++t) {
             if (!is_state(from + t)) continue;
-            const F value = above[t * s * length(k) + e];
+            const Wide value = wide(above + t * s * length(k) + e);
             PUSHDOWN_UNROLL
-            for (int r = 0; r < kTile; ++r) sum[t][r] += value * slope[r];
+            for (int r = 0; r < kTile; ++r) sum[t][r] += dot_wide(value, slope[r]);
           }
         }
       }
@@ -676,16 +756,22 @@ struct NondeterministicLoops {
         },
         [&](Index i, F sum) { weight_gradient[i / q * w + 2 * c + i % q] = u[i / q] * sum; });
     const Index first = lowest(p) * c;
-    each(team, (1 + m) * c * (p * c - first), [&](Index i) {
+    each_wide(team, (1 + m) * c * (p * c - first), [&](Index i) {
       const auto [rest, place] = divided(i, p * c - first);
       const auto [channel, a] = divided(rest, c);
       const Index e = first + place;
-      F sum = 0;
+      Wide sum{};
+      const auto add = [&](const Wide& slope, F weight) {
+        PUSHDOWN_UNROLL
+        for (int k = 0; k < kWide; ++k) sum.of[k] += slope.of[k] * weight;
+      };
       for (Index b = 0; e >= oldest && b < c; ++b)
-        sum += row(numerators, j, channel, b)[e] * used[a * w + c + b];
+        add(wide(row(numerators, j, channel, b) + e), used[a * w + c + b]);
       for (Index r = 0; channel == 0 && e >= oldest && r < q; ++r)
-        sum += popped_gradient[r * nodes * c + e - oldest] * used[a * w + 2 * c + r];
-      row(numerators, p, channel, a)[e] = u[a] * sum;
+        add(wide(popped_gradient + r * nodes * c + e - oldest), used[a * w + 2 * c + r]);
+      PUSHDOWN_UNROLL
+      for (int k = 0; k < kWide; ++k) sum.of[k] *= u[a];
+      wide(row(numerators, p, channel, a) + e) = sum;
     });
     team.sync();
     // Backward through the computation of the weights.

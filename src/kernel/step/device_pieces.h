@@ -16,7 +16,12 @@ template <int kThreads>
 class FixedTeam {
  public:
   static constexpr int kWarp = 32, kPart = 8;
-  __device__ Index id() const { return static_cast<Index>(threadIdx.x); }
+  __device__ Index id() const {
+#ifdef __CUDACC__
+    __builtin_assume(threadIdx.x < kThreads);
+#endif
+    return static_cast<Index>(threadIdx.x);
+  }
   __device__ constexpr Index size() const { return kThreads; }
   __device__ void sync() const { __syncthreads(); }
   __device__ Index lane() const { return id() % kWarp; }

@@ -9,6 +9,7 @@
 
 #include "cuda/printing/cases.h"
 #include "cuda/printing/printed.h"
+#include "kernel/compile/nvrtc.h"
 #include "kernel/step/device_step_code.h"
 #include "model/likelihoods_together.h"
 #include "recurrence/device_steps.h"
@@ -266,6 +267,26 @@ TEST(PrintedCode, EveryOperation) {
         for (std::size_t i = 0; i < one.tensors.size(); ++i)
           EXPECT_LT(largest_difference(one.tensors[i].grad(), other.tensors[i].grad()), 1e-11) << i;
       }
+}
+
+// Needs NVRTC, but no device.
+TEST(PrintedCode, IsCompiledByNvrtc) {
+  std::unique_ptr<Nvrtc> nvrtc;
+  try {
+    nvrtc = std::make_unique<Nvrtc>();
+  } catch (const std::runtime_error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  std::vector<PrintedCase> cases;
+  for (PrintedCase& of : printed_cases())
+    if (of.name == "lstm, float32" || of.name == "nondeterministic, float32")
+      cases.push_back(std::move(of));
+  ASSERT_EQ(cases.size(), 2u);
+  for (const PrintedCase& of : cases) {
+    const auto code = nvrtc->compile(device_step_source(of.record(2, 4), of.options).text, "sm_90");
+    for (const char* kernel : {"step_forward", "step_backward"})
+      EXPECT_NE(code.find(std::string(".text.") + kernel), std::string::npos) << of.name;
+  }
 }
 
 // Without any one of the barriers, the results of some order of the threads are wrong.

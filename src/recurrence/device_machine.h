@@ -123,7 +123,12 @@ class DeviceStepMachine {
     options.gradients = run_.gradients;
     options.windowed = run_.window > 0;
     options.is_double = std::is_same_v<F, double>;
-    if (run_.models * run_.batch >= kManyDeviceSequences) options.threads /= 2;
+    const auto sequences = run_.models * run_.batch;
+    if (sequences >= kManyDeviceSequences) options.threads /= 2;
+    // A step of a large automaton has work for more threads, if each block has a multiprocessor.
+    const auto& automaton = traced_.shape.automaton;
+    if (sequences < kFewDeviceSequences && automaton.states * automaton.symbols > 4)
+      options.threads *= 2;
     auto source = device_step_source(traced_, options);
     const auto bytes = [&] {
       return device_source_bytes(source, program_.memory, options.near, sizeof(F));

@@ -103,6 +103,8 @@ struct DeviceStepProgram {
 // From this many sequences on, a device is full whatever the size of a block, and half the threads
 // repeat half of what every thread does alone: which operation is next, and where its numbers are.
 inline constexpr std::int64_t kManyDeviceSequences = 400;
+// Up to this many sequences, each has a multiprocessor of a large device.
+inline constexpr std::int64_t kFewDeviceSequences = 100;
 // The shared memory that every device gives a block by default.
 inline constexpr std::size_t kDeviceSharedBytes = 48 * 1024;
 

@@ -242,9 +242,8 @@ void Pass::place_near() {
 
 std::string Pass::declare_matrix(int k) {
   const std::string name = fmt::format("m{}", k);
-  declare(name, fmt::format("const F* {} = p.matrices[{}].first + model * p.matrices[{}].model;  "
-                            "// {} x {}",
-                            name, k, k, matrix(k).size(0), matrix(k).size(1)));
+  declare(name, fmt::format("const F* {} = matrix_of(p, {}, model);  // {} x {}", name, k,
+                            matrix(k).size(0), matrix(k).size(1)));
   declare(name + "_row", fmt::format("const Index {}_row = p.matrices[{}].row;", name, k));
   return name;
 }

@@ -53,19 +53,18 @@ DeviceSource source_of(const PrintedCase& of, std::int64_t batch, std::int64_t s
 }
 
 template <class F>
-void launch(const DeviceSource& source, const DeviceSourceOptions& options,
+void launch(const std::string& text, int threads, std::size_t bytes,
             const DeviceStepProgram<F>& program, bool backward) {
-  const PrintedKernels* kernels = find_printed(text_hash(source.text));
+  const PrintedKernels* kernels = find_printed(text_hash(text));
   ASSERT_NE(kernels, nullptr) << "the text is not the one that was compiled";
   auto* kernel = reinterpret_cast<void (*)(DeviceStepProgram<F>)>(backward ? kernels->backward
                                                                            : kernels->forward);
   check_device_step(program, backward);
   auto copy = program;
   void* arguments[] = {&copy};
-  const auto bytes = device_source_bytes(source, program.memory, options.near, sizeof(F));
   cudaLaunchKernel(
       kernel, dim3(static_cast<unsigned>(program.batch), static_cast<unsigned>(program.models)),
-      dim3(static_cast<unsigned>(options.threads)), arguments, bytes, nullptr);
+      dim3(static_cast<unsigned>(threads)), arguments, bytes, nullptr);
   const cudaError_t error = cudaGetLastError();
   ASSERT_EQ(error, cudaSuccess) << cuda_stand_in::complaint();
   if (!backward) return;
@@ -89,7 +88,9 @@ DeviceStepLaunch<F> launches(const DeviceSource& source, const DeviceSourceOptio
     if (way == (backward ? Way::printed_forward : Way::printed_backward))
       run_step_teams(program, backward, 1, 1);
     else
-      launch<F>(source, options, program, backward);
+      launch<F>(source.text, options.threads,
+                device_source_bytes(source, program.memory, options.near, sizeof(F)), program,
+                backward);
     cuda_stand_in::set_descending(false);
   };
 }
@@ -288,6 +289,33 @@ TEST(PrintedCode, IsCompiledByNvrtc) {
       EXPECT_NE(code.find(std::string(".text.") + kernel), std::string::npos) << of.name;
   }
 }
+
+// Launches the code that belongs to a program.
+class PrintedRunner final : public DeviceRunner {
+ public:
+  void run(const DeviceStepProgram<float>&, bool) const override { FAIL(); }
+  void run(const DeviceStepProgram<double>& program, bool backward) const override {
+    const auto source = program.code->print();
+    launch(own_code(source.text), source.threads, source.shared_bytes, program, backward);
+  }
+  std::size_t free_bytes() const override { return std::size_t{1} << 30; }
+};
+
+// Every controller, coupling, noise and carry-forward.
+class PrintedSteps : public testing::TestWithParam<RecordedCase> {};
+
+TEST_P(PrintedSteps, EqualTheProcessor) {
+  const auto wanted = recorded_outcome(GetParam(), nullptr);
+  for (const bool descending : {false, true}) {
+    cuda_stand_in::set_descending(descending);
+    expect_close(wanted,
+                 recorded_outcome(GetParam(), device_engine(std::make_shared<PrintedRunner>())),
+                 1e-9, descending ? "descending" : "ascending");
+  }
+  cuda_stand_in::set_descending(false);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairs, PrintedSteps, testing::ValuesIn(recorded_cases()));
 
 // Without any one of the barriers, the results of some order of the threads are wrong.
 TEST(PrintedCode, EveryBarrierIsNeeded) {

@@ -58,16 +58,25 @@ __device__ F* shared_numbers() {
 #endif
 }
 
+// Tells the compiler that a pointer, which it reads from a table, is not into shared memory.
+template <class T>
+__device__ T* in_global(T* place) {
+#ifdef __CUDACC__
+  __builtin_assume(__isGlobal(place));
+#endif
+  return place;
+}
+
 // The numbers of a node for the step before the first one, and the first slot of its gradient.
 template <class F>
 __device__ F* value_of(const DeviceStepProgram<F>& p, int node, Index model, Index sequence) {
   const auto& place = p.places[node];
-  return place.value + model * place.model + sequence * place.row;
+  return in_global(place.value + model * place.model + sequence * place.row);
 }
 template <class F>
 __device__ F* gradient_of(const DeviceStepProgram<F>& p, int node, Index model, Index sequence) {
   const auto& place = p.places[node];
-  return place.gradient + model * place.gradient_model + sequence * place.gradient_row;
+  return in_global(place.gradient + model * place.gradient_model + sequence * place.gradient_row);
 }
 
 template <class T>
@@ -82,6 +91,10 @@ __device__ Count fast_size_of(const MemoryShape& shape) {
     return Memory::fast_size(shape);
   else
     return 0;
+}
+template <class F>
+__device__ const F* matrix_of(const DeviceStepProgram<F>& p, int matrix, Index model) {
+  return in_global(p.matrices[matrix].first + model * p.matrices[matrix].model);
 }
 
 // A product W x whose rows are shared by kLanes consecutive threads each. The weights stay in

@@ -1,7 +1,10 @@
 // The networks whose code is printed when the tests are built (print.cpp), and compiled into
 // test_cuda.
 #pragma once
+#include "kernel/step/device_step_code.h"
 #include "model/language_model.h"
+#include "model/recorded_cases.h"
+#include "model/step_engine.h"
 #include "recurrence/device_source.h"
 #include "recurrence/everything.h"
 #include "recurrence/memory_networks.h"
@@ -94,6 +97,28 @@ inline std::vector<PrintedCase> printed_cases() {
                    }});
   }
   return all;
+}
+
+// The hidden vectors of a network, and all gradients, by an engine; null: by the processor.
+inline std::vector<Tensor> recorded_outcome(const RecordedCase& of, const StepEnginePtr& engine) {
+  const auto options = at::TensorOptions().dtype(at::kDouble);
+  at::manual_seed(5);
+  const Tensor x = at::randn({2, 3, 4}, options).requires_grad_();
+  Random random(3), drawn(7);
+  const StackRnn network(of.controller, of.stack, 4, options, random, of.recurrence);
+  const Tensor hiddens = network.run_recorded(x, {}, &drawn, 0, engine);
+  (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
+  std::vector<Tensor> all{hiddens.detach(), x.grad()};
+  for (const auto& [name, tensor] : network.parameters())
+    all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros({1}, options));
+  return all;
+}
+// The part of a complete text that is the network's own.
+inline std::string own_code(const std::string& text) {
+  const std::string begin = "\nnamespace pushdown::device {\n\n",
+                    end = "\n}  // namespace pushdown::device\n";
+  const auto first = text.rfind(begin) + begin.size();
+  return text.substr(first, text.size() - end.size() - first);
 }
 
 }  // namespace pushdown::testing_support

@@ -1,33 +1,93 @@
 // print FILE...: distributes the printed code of all cases among C++ files, which register it.
+// print --complete FOLDER: writes the complete code of some networks, for tests/gpu/printed.sh.
 #include <fstream>
-#include <iostream>
+#include <set>
 
 #include "cuda/printing/cases.h"
 #include "cuda/printing/printed.h"
+#include "support/step_team.h"
+
+namespace pushdown {
+namespace {
+
+// Notes the code of a network's program.
+class NotingRunner final : public DeviceRunner {
+ public:
+  void run(const DeviceStepProgram<float>&, bool) const override {}
+  void run(const DeviceStepProgram<double>& program, bool backward) const override {
+    text = testing_support::own_code(program.code->print().text);
+    testing_support::run_step_teams(program, backward, 1, 1);
+  }
+  std::size_t free_bytes() const override { return std::size_t{1} << 30; }
+
+  mutable std::string text;
+};
+
+struct Printed {
+  std::string name, text;
+  bool gradients;
+};
+std::vector<Printed> all_printed() {
+  std::vector<Printed> all;
+  for (const auto& of : testing_support::printed_cases()) {
+    const auto source = device_source_kernels(of.record(2, 4), of.options);
+    if (source.text.empty()) throw std::runtime_error(of.name + ": " + source.reason);
+    all.push_back({of.name, source.text, of.options.gradients});
+  }
+  for (const auto& of : testing_support::recorded_cases()) {
+    const auto runner = std::make_shared<NotingRunner>();
+    testing_support::recorded_outcome(of, device_engine(runner));
+    all.push_back({of.controller.dump() + ' ' + of.stack.dump(), runner->text, true});
+  }
+  return all;
+}
+
+void print_complete(const std::string& folder) {
+  const auto automaton = [](int states) {
+    return Json{{"kind", "nondeterministic"}, {"states", states}, {"symbols", states}};
+  };
+  const std::vector<std::tuple<std::string, Json, int, bool>> networks{
+      {"none", {{"kind", "none"}}, 256, false},
+      {"superposition", {{"kind", "superposition"}, {"size", 20}}, 256, false},
+      {"nondeterministic_2x2", automaton(2), 256, false},
+      {"nondeterministic_2x2_128", automaton(2), 128, false},
+      {"nondeterministic_2x2_float64", automaton(2), 256, true},
+      {"nondeterministic_3x3", automaton(3), 256, false}};
+  for (const auto& [name, stack, threads, is_double] : networks) {
+    const auto model =
+        testing_support::printed_model({{"kind", "lstm"}, {"hidden", 20}}, stack, is_double);
+    std::ofstream(folder + '/' + name + ".cu")
+        << device_step_source(*model.network().plan(10, 79)->program(),
+                              testing_support::source_options(is_double, threads))
+               .text;
+  }
+}
+
+}  // namespace
+}  // namespace pushdown
 
 int main(int argc, char** argv) {
   using namespace pushdown;
-  const auto cases = testing_support::printed_cases();
-  const auto files = static_cast<std::size_t>(argc - 1);
-  for (std::size_t f = 0; f < files; ++f) {
-    std::ofstream out(argv[1 + f]);
-    out << "#define PUSHDOWN_KERNEL static\n"
+  if (argc == 3 && std::string(argv[1]) == "--complete") return print_complete(argv[2]), 0;
+  std::vector<std::ofstream> files;
+  for (int f = 1; f < argc; ++f) {
+    files.emplace_back(argv[f]);
+    files.back()
+        << "#define PUSHDOWN_KERNEL static\n"
            "#define PUSHDOWN_BARRIER(number) ::pushdown::testing_support::wait_at(number)\n"
         << device_source_prelude()
         << "#include \"cuda/printing/printed.h\"\n"
            "namespace pushdown::device {\n";
-    for (std::size_t k = f; k < cases.size(); k += files) {
-      const auto source = device_source_kernels(cases[k].record(2, 4), cases[k].options);
-      if (source.text.empty()) {
-        std::cerr << cases[k].name << ": " << source.reason << '\n';
-        return 1;
-      }
-      out << "\n// ---- " << cases[k].name << " ----\nnamespace case_" << k << " {\n"
-          << source.text << "const bool registered = testing_support::add_printed("
-          << testing_support::text_hash(source.text) << "u, step_forward, "
-          << (cases[k].options.gradients ? "step_backward" : "step_forward") << ");\n}\n";
-    }
-    out << "}\n";
   }
+  std::set<std::uint64_t> seen;
+  for (const Printed& of : all_printed()) {
+    const auto hash = testing_support::text_hash(of.text);
+    if (!seen.insert(hash).second) continue;
+    files[seen.size() % files.size()]
+        << "\n// ---- " << of.name << " ----\nnamespace case_" << seen.size() << " {\n"
+        << of.text << "const bool registered = testing_support::add_printed(" << hash
+        << "u, step_forward, " << (of.gradients ? "step_backward" : "step_forward") << ");\n}\n";
+  }
+  for (auto& file : files) file << "}\n";
   return 0;
 }

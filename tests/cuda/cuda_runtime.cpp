@@ -62,6 +62,7 @@ struct Device {
   const std::function<void()>* thread = nullptr;
   unsigned running = 0, threads = 0;
   bool descending = false;
+  std::function<bool(const KernelLaunch&)> launcher;
   cudaError_t error = cudaSuccess;
   std::string complaint;
 };
@@ -195,6 +196,13 @@ std::uint64_t exchange(std::uint64_t value, unsigned lane) {
 void* shared_memory() { return device().shared->data(); }
 void set_descending(bool descending) { device().descending = descending; }
 const std::string& complaint() { return device().complaint; }
+
+void set_launcher(std::function<bool(const KernelLaunch&)> launcher) {
+  device().launcher = std::move(launcher);
+}
+bool passed_on(const KernelLaunch& launch) {
+  return device().launcher && device().launcher(launch);
+}
 
 cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
                 std::size_t shared_bytes) {

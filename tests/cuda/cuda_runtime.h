@@ -12,7 +12,9 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #define __global__
 #define __device__
@@ -81,6 +83,26 @@ cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
 using Kernels = std::map<std::string, std::function<void(const void*)>>;
 void add_code(const std::string& code, Kernels kernels);
 
+// A launch for another replacement of a device, such as the simulator of tests/gpu.
+struct KernelLaunch {
+  const void* kernel;
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  std::vector<unsigned char> parameters;  // each at its alignment
+};
+// From now on launches are passed to this function, which returns whether it ran them; those it did
+// not run are run as described above. Empty: none are passed.
+void set_launcher(std::function<bool(const KernelLaunch&)> launcher);
+bool passed_on(const KernelLaunch& launch);
+
+template <class T>
+void add_parameter(std::vector<unsigned char>& parameters, const void* value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const std::size_t at = (parameters.size() + alignof(T) - 1) / alignof(T) * alignof(T);
+  parameters.resize(at + sizeof(T));
+  std::memcpy(parameters.data() + at, value, sizeof(T));
+}
+
 template <class F>
 F shuffled(F value, unsigned step) {
   static_assert(sizeof(F) <= sizeof(std::uint64_t));
@@ -107,6 +129,10 @@ template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              std::size_t shared_bytes, cudaStream_t) {
   const auto call = [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    cuda_stand_in::KernelLaunch launch{
+        reinterpret_cast<const void*>(kernel), grid, block, shared_bytes, {}};
+    (cuda_stand_in::add_parameter<Parameters>(launch.parameters, arguments[kIndex]), ...);
+    if (cuda_stand_in::passed_on(launch)) return cudaSuccess;
     return cuda_stand_in::run([&] { kernel(*static_cast<Parameters*>(arguments[kIndex])...); },
                               grid, block, shared_bytes);
   };

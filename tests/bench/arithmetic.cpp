@@ -34,6 +34,18 @@ double stack_multiply_adds(const Workload& work, int length) {
   return static_cast<double>(work.batch) * count;
 }
 
+double history_reads(const Workload& work, int length) {
+  if (work.stack != "nondeterministic") return 0;
+  constexpr double kReads = 3;  // one forward, two backward
+  const double c = static_cast<double>(work.states) * work.symbols;
+  double count = 0;
+  for (double p = 1; p <= std::max(length - 2, 0); ++p) {
+    const double nodes = work.window > 0 ? std::min(p, static_cast<double>(work.window - 1)) : p;
+    count += kReads * c * c * nodes * (nodes - 1) / 2;
+  }
+  return static_cast<double>(work.batch) * count;
+}
+
 double multiply_adds(const Workload& work, int length) {
   const double h = static_cast<double>(work.hidden), v = static_cast<double>(work.vocabulary);
   const double steps = length - 1, updates = std::max(length - 2, 0);

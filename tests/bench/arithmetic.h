@@ -35,6 +35,12 @@ double multiply_adds(const Workload& work, int length);
 // Those of the stack alone.
 double stack_multiply_adds(const Workload& work, int length);
 
+// Returns how many numbers of their histories the nondeterministic stacks of a batch read in both
+// passes. A step reads P[i -> k] of all pairs of earlier nodes, C^2 d (d - 1) / 2 numbers (letters
+// as above), once in the forward pass and twice in the backward pass; together about T^3 C^2 / 2 of
+// each sequence.
+double history_reads(const Workload& work, int length);
+
 // Returns the multiply-adds per second of a loop that does nothing else, in float32.
 double multiply_add_peak();
 

@@ -93,7 +93,6 @@ void print_update(const Size& size, const std::string& where, int models, double
 
 struct PassTimes {
   double forward_ms = 0, backward_ms = 0;
-  double bytes = 0;  // explained below
 };
 
 // The two passes of the kernels with random models.
@@ -117,15 +116,6 @@ PassTimes time_passes(const Size& size, int models) {
     wait_for_cuda_device();
     times[backward].push_back(
         std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-    // The least number of bytes to move: the tape is written and read, and so are the values and
-    // gradients.
-    const auto sizes = device_step_sizes(program.memory);
-    std::int64_t other = program.parameters;
-    for (const StepNode& node : plans.front()->program()->nodes)
-      if (node.op != StepOp::slice && node.op != StepOp::previous && node.op != StepOp::constant)
-        other += 2 * program.steps * node.size;
-    result.bytes = sizeof(float) * 2.0 * static_cast<double>(program.models * program.batch) *
-                   static_cast<double>(sizes.tape + sizes.scratch + other);
   };
   for (int round = models >= 1000 ? 3 : 11; round > 0; --round)
     run_device_plans<float>(plans, words.to(device), {}, launch).sum().backward();
@@ -143,13 +133,15 @@ void bench_passes(const CudaDevice& device, const Size& size, int models) {
   const PassTimes times = time_passes(size, models);
   const double seconds = (times.forward_ms + times.backward_ms) * 1e-3;
   const double flops = 2 * models * multiply_adds(size.work(), kLength) / seconds;
-  const double bytes = times.bytes / seconds;
+  const double bytes = sizeof(float) * models * history_reads(size.work(), kLength);
+  const double peak = device.peak_bytes_per_second();
   std::printf(
       "device_passes model=\"%s\" n=%d batch=%d models=%d forward_ms=%.3f backward_ms=%.3f "
-      "gflops=%.1f flops_of_peak=%.4f least_gbytes_per_s=%.1f bytes_of_peak=%.4f\n",
+      "gflops=%.1f flops_of_peak=%.4f history_gbytes_per_s=%.1f streaming_ms=%.3f "
+      "streaming_of_time=%.4f\n",
       size.name().c_str(), kLength, static_cast<int>(size.work().batch), models, times.forward_ms,
-      times.backward_ms, flops / 1e9, flops / device.peak_flops(), bytes / 1e9,
-      bytes / device.peak_bytes_per_second());
+      times.backward_ms, flops / 1e9, flops / device.peak_flops(), bytes / seconds / 1e9,
+      1e3 * bytes / peak, bytes / peak / seconds);
   std::fflush(stdout);
 }
 

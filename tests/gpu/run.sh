@@ -1,13 +1,15 @@
 #!/bin/sh
-# Builds Pushdown with CUDA and runs the tests and the benchmark of its CUDA parts. The machine
-# needs only the CUDA toolkit, a C++ compiler, CMake, ninja and a Python with torch:
+# Builds Pushdown with CUDA and runs the tests and the benchmark of its CUDA parts, and compares the
+# measured times with those of the simulator, in at most ten minutes. The machine needs only the
+# CUDA toolkit, a C++ compiler, CMake, ninja and a Python with torch:
 #   tests/gpu/run.sh [PACKAGES] [RESULTS]
 # PACKAGES: the folder of fetch_packages.sh, or "" if the packages are installed. RESULTS: the
 # folder for results.json, one text file for each step, and the rows of the benchmark; by default
 # build/gpu/results. See docs/reference/cuda.md.
 #
 # Environment variables, with their defaults:
-#   STEPS               some of "build test sanitize bench" (all)
+#   STEPS               some of "build test bench simulate sanitize" (all, in this order)
+#   LIMIT_SECONDS       time limit for all steps (600); a step for which no time is left is skipped
 #   PUSHDOWN_TORCH_DIR  the torch package (that of python3; else the system's LibTorch)
 #   ARCHITECTURES       CMAKE_CUDA_ARCHITECTURES (native if there is a device, else CMake's default)
 #   JOBS                parallel compilations (all processors)
@@ -23,7 +25,9 @@ packages=""
 [ -z "${1:-}" ] || packages=$(cd "$1" && pwd) || exit 2
 results=${2:-$build/results}
 mkdir -p "$results" && results=$(cd "$results" && pwd) || exit 2
-steps=${STEPS:-build test sanitize bench}
+steps=${STEPS:-build test bench simulate sanitize}
+limit=${LIMIT_SECONDS:-600}
+started=$(date +%s)
 seconds=${STEP_SECONDS:-3000}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 for folder in /usr/local/cuda/bin; do
@@ -59,7 +63,14 @@ step() {
   shift
   echo "== $name: $*"
   begun=$(date +%s)
-  timeout "$seconds" "$@" > "$results/$name.txt" 2>&1
+  left=$((limit - begun + started))
+  [ "$left" -le "$seconds" ] || left=$seconds
+  if [ "$left" -lt 1 ]; then
+    printf '{"step": "%s", "status": "no time left"}\n' "$name" >> "$records"
+    echo "   no time is left (LIMIT_SECONDS=$limit)"
+    return 1
+  fi
+  timeout "$left" "$@" > "$results/$name.txt" 2>&1
   status=$?
   took=$(($(date +%s) - begun))
   of() { sed -n "s/^\[  $1  *\] \([0-9][0-9]*\) tests\{0,1\}.*/\1/p" "$results/$name.txt" | head -n 1; }
@@ -67,7 +78,7 @@ step() {
   case $status in
     0) word=ok ;;
     77) word=skipped ;;
-    124) word="ended after $seconds s" failed=1 ;;
+    124) word="ended after $left s" failed=1 ;;
     *) word=failed failed=1 ;;
   esac
   printf '{"step": "%s", "status": "%s", "exit": %d, "seconds": %d, "passed": %d, "skipped": %d, "failed": %d}\n' \
@@ -86,7 +97,7 @@ if wants build; then
     "-DCMAKE_CUDA_COMPILER_LAUNCHER=$CXX_LAUNCHER"
   step configure cmake "$@"
   [ $failed -eq 0 ] && step build cmake --build "$build" -j "$jobs" --target \
-    shell core bench test_recurrence test_grammar test_model test_train test_contract
+    shell core bench simulate test_recurrence test_grammar test_model test_train test_contract
 fi
 if [ $failed -eq 0 ]; then step version "$build/pushdown" --version; fi
 
@@ -96,6 +107,45 @@ if wants test && [ $failed -eq 0 ]; then
   step test_model "$build/test_model" '--gtest_filter=*Device*:*Together*'
   step test_train "$build/test_train" '--gtest_filter=*SharedUpdates*'
   step test_contract "$build/test_contract" '--gtest_filter=*CudaEqualsCpu*'
+fi
+
+# Networks by their own kernels, for which the program waits, and by the interpreter.
+if wants bench && [ -x "$build/bench" ]; then
+  step bench env PUSHDOWN_DEVICE_CODE=waiting "$build/bench" device
+  step bench_interpreted env PUSHDOWN_DEVICE_CODE=interpreted "$build/bench" device
+fi
+
+# Milliseconds of the passes: measured, simulated, and their ratio. Where these have drifted apart,
+# TimingModel (tests/gpu/simulator/timing.h) needs other numbers.
+if wants simulate && [ -x "$build/simulate" ]; then
+  step simulate "$build/simulate" times
+  touch "$results/bench.txt" "$results/bench_interpreted.txt"
+  awk '
+    function number(name) {
+      match($0, " " name "=[0-9.]+")
+      return substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2)
+    }
+    /^device_passes|^simulated/ {
+      code = FILENAME ~ /interpreted/ || /code=interpreted/ ? "interpreted" : "printed"
+      match($0, /[0-9]x[0-9]/)
+      key = substr($0, RSTART, RLENGTH) " " code " models=" number("models")
+      if (!(key in seen)) { seen[key] = 1; order[++count] = key }
+      for (k = 1; k <= 2; ++k) {
+        pass = k == 1 ? "forward" : "backward"
+        ms[$1, key, pass] = number(pass "_ms")
+      }
+    }
+    END {
+      for (i = 1; i <= count; ++i) for (k = 1; k <= 2; ++k) {
+        pass = k == 1 ? "forward" : "backward"
+        measured = ms["device_passes", order[i], pass]; simulated = ms["simulated", order[i], pass]
+        if (measured > 0 && simulated > 0)
+          printf "calibration %s %s measured_ms=%.2f simulated_ms=%.2f ratio=%.2f\n",
+            order[i], pass, measured, simulated, simulated / measured
+      }
+    }' "$results/bench.txt" "$results/bench_interpreted.txt" "$results/simulate.txt" \
+    > "$results/calibration.txt"
+  sed 's/^/   /' "$results/calibration.txt"
 fi
 
 if wants sanitize && [ -x "$build/test_model" ]; then
@@ -116,8 +166,6 @@ if wants sanitize && [ -x "$build/test_model" ]; then
   fi
 fi
 
-if wants bench && [ -x "$build/bench" ]; then step bench "$build/bench" device; fi
-
 # ---- results.json ----
 {
   printf '{\n"device": "%s",\n"torch": "%s",\n"toolkit": "%s",\n"host": "%s",\n' \
@@ -130,6 +178,8 @@ if wants bench && [ -x "$build/bench" ]; then step bench "$build/bench" device; 
   paste -sd, "$records"
   printf '],\n"benchmark": [\n'
   sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&"/' "$results/bench.txt" 2>/dev/null | paste -sd, -
+  printf '],\n"calibration": [\n'
+  sed 's/.*/"&"/' "$results/calibration.txt" 2>/dev/null | paste -sd, -
   printf ']\n}\n'
 } > "$results/results.json"
 rm -f "$records"

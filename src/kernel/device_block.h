@@ -27,6 +27,14 @@ class BlockTeam {
       value += __shfl_xor_sync(0xffffffffu, value, step);
     return value;
   }
+  template <class F>
+  __device__ F group_greatest(F value) const {
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      const F other = __shfl_xor_sync(0xffffffffu, value, step);
+      value = other > value ? other : value;
+    }
+    return value;
+  }
 
   __device__ Index part() const { return kPart; }
   template <class F>

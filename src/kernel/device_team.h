@@ -9,6 +9,7 @@
 //   group(), groups()
 //   group_sum(value)   the sum over a group, for all of its threads, which must all call it; its
 //                      order depends only on `lanes`
+//   group_greatest(value)
 //   part()             of a group: 8 threads, or all of a smaller one; lanes is a multiple of it
 //   part_sum(value)    as group_sum(), over a part
 // Every thread of a team calls every function below with the same arguments.

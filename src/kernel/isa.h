@@ -8,6 +8,12 @@
 // For functions that kernel files share with others. They must never be emitted as functions of
 // their own, because the linker could keep the copy of any instruction set.
 #define PUSHDOWN_INLINE [[gnu::always_inline]] inline
+// The same for functions that CUDA kernels use, too.
+#ifdef __CUDACC__
+#define PUSHDOWN_INLINE_ANYWHERE __host__ __device__ __forceinline__
+#else
+#define PUSHDOWN_INLINE_ANYWHERE PUSHDOWN_INLINE
+#endif
 #define PUSHDOWN_JOIN_(a, b) a##b
 #define PUSHDOWN_JOIN(a, b) PUSHDOWN_JOIN_(a, b)
 #define PUSHDOWN_ISA_NAMESPACE PUSHDOWN_JOIN(isa_, PUSHDOWN_ISA)

@@ -3,6 +3,7 @@
 #include "kernel/device.h"
 #include "kernel/grammar/device_grammar.h"
 #include "kernel/step/device_step.h"
+#include "kernel/update/device_update.h"
 
 namespace pushdown {
 namespace {
@@ -56,6 +57,20 @@ template void device_step_forward(const DeviceStepProgram<float>&, void*);
 template void device_step_forward(const DeviceStepProgram<double>&, void*);
 template void device_step_backward(const DeviceStepProgram<float>&, void*);
 template void device_step_backward(const DeviceStepProgram<double>&, void*);
+
+template <class F>
+void device_update(const DeviceUpdate<F>&, DeviceUpdatePart, void*) {
+  fail_without_cuda();
+}
+template <class F>
+void device_optimizer_step(const DeviceOptimizerStep<F>&, void*) {
+  fail_without_cuda();
+}
+
+template void device_update(const DeviceUpdate<float>&, DeviceUpdatePart, void*);
+template void device_update(const DeviceUpdate<double>&, DeviceUpdatePart, void*);
+template void device_optimizer_step(const DeviceOptimizerStep<float>&, void*);
+template void device_optimizer_step(const DeviceOptimizerStep<double>&, void*);
 
 void device_inside(const DeviceInside&, void*) { fail_without_cuda(); }
 void device_lengths(const DeviceLengths&, void*) { fail_without_cuda(); }

@@ -16,15 +16,28 @@ namespace pushdown {
 #ifdef PUSHDOWN_CUDA_MODELS
 namespace {
 
-class CudaRunner final : public DeviceRunner {
+class CudaRunner final : public TypedDeviceRunner<CudaRunner> {
  public:
   explicit CudaRunner(at::Device device) : device_(device) {}
 
-  void run(const DeviceStepProgram<float>& program, bool backward) const override {
-    steps(program, backward);
+  template <class F>
+  void steps(const DeviceStepProgram<F>& program, bool backward) const {
+    on_stream([&](void* stream) {
+      if (auto* modules = device_step_modules(device_.index()); modules && program.code)
+        modules->prepare(*program.code);
+      if (backward)
+        device_step_backward(program, stream);
+      else
+        device_step_forward(program, stream);
+    });
   }
-  void run(const DeviceStepProgram<double>& program, bool backward) const override {
-    steps(program, backward);
+  template <class F>
+  void update(const DeviceUpdate<F>& update, DeviceUpdatePart part) const {
+    on_stream([&](void* stream) { device_update(update, part, stream); });
+  }
+  template <class F>
+  void optimizers(const DeviceOptimizerStep<F>& step) const {
+    on_stream([&](void* stream) { device_optimizer_step(step, stream); });
   }
 
   std::size_t free_bytes() const override {
@@ -36,17 +49,11 @@ class CudaRunner final : public DeviceRunner {
   }
 
  private:
-  template <class F>
-  void steps(const DeviceStepProgram<F>& program, bool backward) const {
+  template <class Launch>
+  void on_stream(const Launch& launch) const {
     const c10::DeviceGuard guard(device_);
     use_cuda_device(device_.index());
-    if (auto* modules = device_step_modules(device_.index()); modules && program.code)
-      modules->prepare(*program.code);
-    void* stream = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
-    if (backward)
-      device_step_backward(program, stream);
-    else
-      device_step_forward(program, stream);
+    launch(c10::cuda::getCurrentCUDAStream(device_.index()).stream());
   }
 
   at::Device device_;

@@ -63,13 +63,17 @@ class DeviceEngine final : public StepEngine {
     return {};
   }
   bool together() const override { return true; }
-  Tensor run_together(const std::vector<StepPlanPtr>& plans, const Tensor& words,
-                      const Tensor& lengths) const override {
+  std::unique_ptr<DeviceUpdates> updates(UpdateForm form) const override {
     const auto by = [&]<class F>() {
-      return run_device_plans<F>(plans, words, lengths, launch<F>(), runner_->free_bytes());
+      const DeviceUpdateLaunches<F> launches{
+          launch<F>(),
+          [runner = runner_](const DeviceUpdate<F>& update, DeviceUpdatePart part) {
+            runner->run(update, part);
+          },
+          [runner = runner_](const DeviceOptimizerStep<F>& step) { runner->run(step); }};
+      return device_updates<F>(std::move(form), launches, runner_->free_bytes());
     };
-    const auto type = plans.front()->parameters().front().second.scalar_type();
-    return type == at::kFloat ? by.operator()<float>() : by.operator()<double>();
+    return form.rows.scalar_type() == at::kFloat ? by.operator()<float>() : by.operator()<double>();
   }
 
  private:

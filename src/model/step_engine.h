@@ -6,7 +6,7 @@
 
 #include "base/buffer_pool.h"
 #include "model/device_runner.h"
-#include "recurrence/step_plan.h"
+#include "recurrence/device_updates.h"
 
 namespace pushdown {
 
@@ -36,14 +36,9 @@ class StepEngine {
                                  std::optional<double> scale) const {
     return {};
   }
-  // Whether the engine gains by running several models in one launch, and their outputs as one
-  // tensor, M x B x T x n (recurrence/device_steps.h). words : M x B x T; lengths : M x B, the
-  // number of steps of each sequence, after which the output is 0.
+  // Whether the engine has training updates of several models in common launches.
   virtual bool together() const { return false; }
-  virtual Tensor run_together(const std::vector<StepPlanPtr>& plans, const Tensor& words,
-                              const Tensor& lengths) const {
-    return {};
-  }
+  virtual std::unique_ptr<DeviceUpdates> updates(UpdateForm form) const { return nullptr; }
 };
 using StepEnginePtr = std::shared_ptr<const StepEngine>;
 

@@ -4,13 +4,12 @@
 // Letters: M models, B sequences of each, T steps, n numbers of a vector, P numbers in a model's
 // matrices and constants.
 #pragma once
-#include <cstring>
-
 #include "base/check.h"
 #include "kernel/step/device_step_code.h"
 #include "recurrence/device_layout.h"
 #include "recurrence/device_source.h"
 #include "recurrence/device_steps.h"
+#include "recurrence/device_tables.h"
 #include "recurrence/step_barriers.h"
 #include "recurrence/step_needs.h"
 
@@ -22,8 +21,10 @@ struct DeviceNumbers {
     std::int64_t first = -1;  // -1: none
     std::int64_t row = 0;     // stride between rows of a matrix
     bool trained = false;     // whether its gradient is wanted
+    bool computed = false;    // whether it is one of the computed numbers
   };
   Tensor all;                  // M x P
+  std::int64_t computed = 0;   // further numbers of each model, which the caller computes
   std::vector<Part> matrices;  // the matrices of the program
   std::vector<Part> given;     // by node
 };
@@ -37,6 +38,7 @@ struct DeviceRun {
   Tensor lengths;                 // M x B, the number of steps of each sequence; undefined: all
   std::vector<Tensor> sequences;  // by node, of one model: B x T x n, contiguous
   std::vector<Tensor> initial;    // by node: M x B x n, any strides
+  std::int64_t more = 0;          // numbers that the caller takes from the same memory
 };
 
 template <class F>
@@ -72,11 +74,27 @@ class DeviceStepMachine {
     if (program_.left_used)
       before_first(places_[at(traced_.left)], at(traced_.left), true).copy_(left_slopes);
     slopes_ = slopes;
-    program_.given = slopes.data_ptr<F>();
-    program_.given_step = slopes.size(3);
+    backward(slopes.data_ptr<F>());
+  }
+  void backward(const F* slopes) {
+    program_.given = slopes;
+    program_.given_step = traced_.nodes[at(traced_.output)].size;
     program_.given_row = run_.steps * program_.given_step;
     program_.given_model = run_.batch * program_.given_row;
     launch_(program_, true);
+  }
+
+  // Where the numbers of the run are, by node and by matrix.
+  const DeviceStepProgram<F>& program() const { return program_; }
+  const DeviceStepPlace<F>& place(int n) const { return places_[at(n)]; }
+  const DeviceStepMatrix<F>& matrix(std::size_t k) const { return matrices_[k]; }
+  std::int64_t constant(std::size_t n) const { return constants_[n]; }
+  F* computed() const { return computed_; }
+  F* more() const { return more_; }
+  // Returns contiguous numbers that begin at `first`.
+  Tensor view(const F* first, at::IntArrayRef sizes) const {
+    return numbers_.narrow(0, first - numbers_.data_ptr<F>(), c10::multiply_integers(sizes))
+        .view(sizes);
   }
 
   // M x B x T x n, 0 after the end of a sequence.
@@ -186,13 +204,21 @@ class DeviceStepMachine {
       program_.parameters += count;
       return place;
     };
+    computed_ = take(numbers, run_.models * run_.numbers.computed);
+    more_ = take(numbers, run_.more);
     F* all = run_.numbers.all.template data_ptr<F>();
-    const auto model = run_.numbers.all.size(1);
+    const auto first = [&](const DeviceNumbers::Part& part) {
+      if (!part.computed) return all + part.first;
+      return computed_ == nullptr ? nullptr : computed_ + part.first;
+    };
+    const auto model = [&](const DeviceNumbers::Part& part) {
+      return part.computed ? run_.numbers.computed : run_.numbers.all.size(1);
+    };
     matrices_.clear();
     for (std::size_t k = 0; k < traced_.matrices.size(); ++k) {
       const auto& part = run_.numbers.matrices[k];
       const auto rows = traced_.matrices[k].size(0), columns = traced_.matrices[k].size(1);
-      matrices_.push_back({all + part.first, rows, columns, part.row, model,
+      matrices_.push_back({first(part), rows, columns, part.row, model(part),
                            run_.gradients && part.trained ? parameter(rows * columns) : -1});
     }
     const auto records = run_.models * run_.batch * (run_.steps + 1);
@@ -203,8 +229,8 @@ class DeviceStepMachine {
     for (std::size_t n = 0; n < places_.size(); ++n) {
       const StepNode& node = traced_.nodes[n];
       if (const auto& part = run_.numbers.given[n]; part.first >= 0) {
-        places_[n].value = all + part.first;
-        places_[n].model = model;
+        places_[n].value = first(part);
+        places_[n].model = model(part);
         if (run_.gradients && node.gradient) {
           constants_[n] = parameter(node.size);
           places_[n].gradient = sums == nullptr ? nullptr : sums + constants_[n];
@@ -297,56 +323,26 @@ class DeviceStepMachine {
     return traced_.nodes[n].op == StepOp::constant;
   }
 
-  // Tables that the device reads, as one tensor of bytes.
-  class Tables {
-   public:
-    template <class T>
-    std::size_t put(const T* numbers, std::size_t count) {
-      bytes_.resize((bytes_.size() + 15) / 16 * 16);
-      const auto place = bytes_.size();
-      bytes_.resize(place + count * sizeof(T));
-      if (count > 0) std::memcpy(bytes_.data() + place, numbers, count * sizeof(T));
-      return place;
-    }
-    template <class Table>
-    std::size_t put(const Table& table) {
-      return put(table.data(), table.size());
-    }
-    std::size_t size() const { return (bytes_.size() + 15) / 16 * 16; }
-    Tensor uploaded(at::Device device) const {
-      const Tensor all = at::zeros({static_cast<std::int64_t>(size())}, at::kByte);
-      std::memcpy(all.data_ptr<std::uint8_t>(), bytes_.data(), bytes_.size());
-      return all.to(device);
-    }
-
-   private:
-    std::vector<std::uint8_t> bytes_;
-  };
-  template <class T>
-  static const T* table(const Tensor& tables, std::size_t place) {
-    return reinterpret_cast<const T*>(tables.data_ptr<std::uint8_t>() + place);
-  }
-
   void upload_tables() {
-    Tables all;
+    DeviceTables all;
     const auto nodes = all.put(traced_.nodes), terms = all.put(traced_.terms),
                operands = all.put(traced_.operands), waits = all.put(step_barriers(traced_));
     program_.table_bytes = static_cast<std::int64_t>(all.size());
     const auto matrices = all.put(matrices_), places = all.put(places_);
     tables_ = all.uploaded(options_.device());
     program_.tables = tables_.data_ptr<std::uint8_t>();
-    program_.nodes = table<StepNode>(tables_, nodes);
-    program_.terms = table<StepTerm>(tables_, terms);
-    program_.operands = table<int>(tables_, operands);
-    program_.matrices = table<DeviceStepMatrix<F>>(tables_, matrices);
-    program_.places = table<DeviceStepPlace<F>>(tables_, places);
+    program_.nodes = DeviceTables::view<StepNode>(tables_, nodes);
+    program_.terms = DeviceTables::view<StepTerm>(tables_, terms);
+    program_.operands = DeviceTables::view<int>(tables_, operands);
+    program_.matrices = DeviceTables::view<DeviceStepMatrix<F>>(tables_, matrices);
+    program_.places = DeviceTables::view<DeviceStepPlace<F>>(tables_, places);
     program_.waits = program_.tables + waits;
     if (!traced_.arrays.empty()) upload_arrays();
   }
 
   // The tables of array programs are larger and remain in the device's memory.
   void upload_arrays() {
-    Tables all;
+    DeviceTables all;
     struct Starts {
       std::size_t instructions, views, calls, steps, constants;
     };
@@ -360,16 +356,17 @@ class DeviceStepMachine {
     }
     array_tables_ = all.uploaded(options_.device());
     for (std::size_t k = 0; k < codes.size(); ++k) {
-      codes[k].instructions = table<ArrayInstruction>(array_tables_, starts[k].instructions);
-      codes[k].views = table<ArrayView>(array_tables_, starts[k].views);
-      codes[k].calls = table<ArrayCall>(array_tables_, starts[k].calls);
-      codes[k].steps = table<ArrayStep>(array_tables_, starts[k].steps);
-      codes[k].constants = table<F>(array_tables_, starts[k].constants);
+      codes[k].instructions =
+          DeviceTables::view<ArrayInstruction>(array_tables_, starts[k].instructions);
+      codes[k].views = DeviceTables::view<ArrayView>(array_tables_, starts[k].views);
+      codes[k].calls = DeviceTables::view<ArrayCall>(array_tables_, starts[k].calls);
+      codes[k].steps = DeviceTables::view<ArrayStep>(array_tables_, starts[k].steps);
+      codes[k].constants = DeviceTables::view<F>(array_tables_, starts[k].constants);
     }
-    Tables heads;
+    DeviceTables heads;
     heads.put(codes);
     array_codes_ = heads.uploaded(options_.device());
-    program_.arrays = table<ArrayCode<F>>(array_codes_, 0);
+    program_.arrays = DeviceTables::view<ArrayCode<F>>(array_codes_, 0);
   }
 
   // Returns a view of numbers starting at `first`.
@@ -410,6 +407,7 @@ class DeviceStepMachine {
   DeviceStepCode code_;
   std::int64_t count_ = 0;
   F *values_ = nullptr, *slope_records_ = nullptr;  // the records of all steps
+  F *computed_ = nullptr, *more_ = nullptr;
   // numbers_: all values, gradients, tapes and scratch. sums_: the gradients of matrices and
   // constants by sequence, then summed.
   Tensor numbers_, sums_;

@@ -16,38 +16,6 @@ const LanguageModel& language_model(const Trainer& trainer) {
   return static_cast<const LanguageModel&>(*trainer.model());
 }
 
-// Returns one number per model, with a tensor's type and on its device.
-Tensor numbers_like(const std::vector<double>& values, const Tensor& like) {
-  return at::tensor(values, at::kDouble).to(like.options());
-}
-
-// Multiplies M x ... by M numbers.
-void scale_rows(Tensor& rows, const Tensor& factors) {
-  std::vector<std::int64_t> shape(static_cast<std::size_t>(rows.dim()), 1);
-  shape[0] = factors.size(0);
-  rows.mul_(factors.view(shape));
-}
-
-// Returns the gradients of `loss` by each parameter of all models, M x ... each.
-std::vector<Tensor> stacked_gradients(const Tensor& loss,
-                                      const std::vector<const LanguageModel*>& models) {
-  const auto count = models.front()->parameters().size();
-  std::vector<Tensor> inputs;
-  for (std::size_t i = 0; i < count; ++i)
-    for (const auto* model : models) inputs.push_back(model->parameters()[i].second);
-  auto found = gradients({loss}, inputs);
-  std::vector<Tensor> stacked;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<Tensor> of_all;
-    for (std::size_t m = 0; m < models.size(); ++m) {
-      const auto place = i * models.size() + m;
-      of_all.push_back(found[place].defined() ? found[place] : at::zeros_like(inputs[place]));
-    }
-    stacked.push_back(at::stack(of_all));
-  }
-  return stacked;
-}
-
 }  // namespace
 
 std::vector<std::vector<std::size_t>> SharedUpdates::groups(const std::vector<Trainer*>& trainers,
@@ -78,7 +46,6 @@ std::vector<std::vector<std::size_t>> SharedUpdates::groups(const std::vector<Tr
     else
       group->push_back(k);
   }
-  std::erase_if(all, [](const auto& members) { return members.size() < 2; });
   return all;
 }
 
@@ -92,16 +59,38 @@ SharedUpdates::SharedUpdates(std::vector<Trainer*> trainers, std::vector<Togethe
   }
 }
 
+void SharedUpdates::remove(const std::function<bool(const Member&)>& over) {
+  if (std::erase_if(members_, over) > 0) forget();
+}
+
+void SharedUpdates::forget() {
+  likelihoods_.reset();
+  rows_.reset();
+}
+
+void SharedUpdates::prepare() {
+  if (rows_ && rows_->hold()) return;
+  forget();
+  std::vector<Optimizer*> optimizers;
+  std::vector<const LanguageModel*> models;
+  for (const Member& member : members_) {
+    optimizers.push_back(&member.trainer->optimizer());
+    models.push_back(&language_model(*member.trainer));
+  }
+  rows_.emplace(std::move(optimizers));
+  likelihoods_.emplace(std::move(models), rows_->parameters(), engine_);
+}
+
 void SharedUpdates::run() {
   for (;;) {
-    std::erase_if(members_, [](const Member& member) {
+    remove([](const Member& member) {
       Trainer& trainer = *member.trainer;
       if (trainer.updates_left() == 0) return true;
       if (!trainer.stopped()) return false;
       trainer.checkpoint();
       return member.result->stopped = true;
     });
-    if (members_.size() < 2) return;
+    if (members_.empty()) return;
     try {
       update();
     } catch (const Stopped&) {
@@ -116,75 +105,42 @@ void SharedUpdates::run() {
 
 void SharedUpdates::update() {
   const auto start = Clock::now();
-  const at::AutoGradMode with_gradient(true);
-  std::vector<const LanguageModel*> models;
+  prepare();
   std::vector<Tensor> words;
   std::vector<double> units, shares;
   for (const Member& member : members_) {
-    const Trainer& trainer = *member.trainer;
-    const auto batch = trainer.shared_batch();
-    models.push_back(&language_model(trainer));
+    const auto batch = member.trainer->shared_batch();
     words.push_back(batch->words);
     units.push_back(batch->units);
     shares.push_back(batch->weight / static_cast<double>(batch->words.size(0)));
   }
-  const Tensor log_probabilities = log_probabilities_together(models, words, engine_);  // M x B
-  const Tensor weights = numbers_like(shares, log_probabilities).unsqueeze(1);
-  const Tensor loss = (log_probabilities * weights).sum().neg();
-  std::vector<Tensor> gradients = stacked_gradients(loss, models);
+  // This waits for the device.
+  const auto sums = likelihoods_->differentiate(std::move(words), std::move(shares));
 
   // From here on, an update must not be interrupted.
   const StopScope whole(nullptr);
-  const at::AutoGradMode no_gradient(false);
-  const auto count = static_cast<std::int64_t>(members_.size());
-  Tensor squares = at::zeros({count}, gradients[0].options().dtype(at::kDouble));
-  for (const Tensor& gradient : gradients)
-    squares += gradient.to(at::kDouble).square().reshape({count, -1}).sum(1);
-  // This is the only synchronisation with the device.
-  const Tensor numbers = at::stack({log_probabilities.to(at::kDouble).sum(1), squares}).cpu();
-  const double *sums = numbers.data_ptr<double>(), *squared = sums + count;
-
-  std::vector<Member> going;
-  std::vector<Optimizer*> optimizers;
-  std::vector<std::int64_t> rows;
-  std::vector<double> rates, scales, norms;
-  std::vector<BatchLoss> losses;
-  for (std::int64_t m = 0; m < count; ++m) {
-    const Member& member = members_[static_cast<std::size_t>(m)];
-    Trainer& trainer = *member.trainer;
-    const BatchLoss sum{-sums[m], units[static_cast<std::size_t>(m)]};
-    const double norm = std::sqrt(squared[m]);
+  std::vector<OptimizerRows::Step> steps;
+  std::vector<double> norms;
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    Trainer& trainer = *members_[m].trainer;
+    norms.push_back(std::sqrt(sums[m].squares));
     try {
-      trainer.check_update(sum, norm);
+      trainer.check_update({-sums[m].log_probability, units[m]}, norms[m]);
     } catch (const std::exception& error) {
-      member.result->error = error_text(error);
+      members_[m].result->error = error_text(error);
       continue;
     }
-    going.push_back(member);
-    optimizers.push_back(&trainer.optimizer());
-    rows.push_back(m);
-    rates.push_back(trainer.step_rate());
-    scales.push_back(trainer.clip_factor(norm));
-    norms.push_back(norm);
-    losses.push_back(sum);
+    steps.push_back({m, trainer.clip_factor(norms[m]), trainer.step_rate()});
   }
-  members_ = std::move(going);
-  if (members_.empty()) return;
-  if (members_.size() < static_cast<std::size_t>(count)) {
-    const Tensor places = at::tensor(rows, at::kLong).to(gradients[0].device());
-    for (Tensor& gradient : gradients) gradient = gradient.index_select(0, places);
-  }
-  if (std::any_of(scales.begin(), scales.end(), [](double scale) { return scale < 1; })) {
-    const Tensor factors = numbers_like(scales, gradients[0]);
-    for (Tensor& gradient : gradients) scale_rows(gradient, factors);
-  }
-  Optimizer::step_together(optimizers, gradients, rates);
+  rows_->step(steps, likelihoods_->updates());
 
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  std::erase_if(members_, [&, m = std::size_t{0}](const Member& member) mutable {
+  remove([&, m = std::size_t{0}](const Member& member) mutable {
     const auto place = m++;
+    if (!member.result->error.empty()) return true;
     try {
-      member.trainer->finish_update(losses[place], norms[place], seconds);
+      member.trainer->finish_update({-sums[place].log_probability, units[place]}, norms[place],
+                                    seconds);
       return false;
     } catch (const std::exception& error) {
       member.result->error = error_text(error);

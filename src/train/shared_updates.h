@@ -1,16 +1,22 @@
-// Performs the updates of several trainers together on a device. One launch computes the
-// log-probabilities and gradients of all models (model/likelihoods_together.h), and each optimizer
-// operation covers all models. A device that a single model cannot fill processes many models in
-// little more time. Each trainer's results equal those of training it alone, up to rounding.
+// Performs the updates of several trainers together on a device. An update is a fixed number of
+// launches, each for all models: log-probabilities and gradients (model/likelihoods_together.h) and
+// the steps of the optimizers (optimizer_rows.h). A device that a single model cannot fill
+// processes many models in little more time. Each trainer's results equal those of training it
+// alone, up to rounding.
 #pragma once
+#include <functional>
+#include <optional>
+
 #include "model/likelihoods_together.h"
+#include "train/optimizing/optimizer_rows.h"
 #include "train/together.h"
 
 namespace pushdown {
 
 class SharedUpdates {
  public:
-  // Returns the trainers that share their updates as groups of two or more indices into the list.
+  // Returns the trainers that share their updates as groups of indices into the list; a group may
+  // be one trainer.
   // `engine`: the engine for the models; null: the one of their device, if it has kernels. Trainers
   // can share updates if their models differ only in the values of their parameters, their
   // optimizers differ only in the learning rate and have made the same number of steps, and their
@@ -22,9 +28,9 @@ class SharedUpdates {
   SharedUpdates(std::vector<Trainer*> trainers, std::vector<TogetherResult*> results,
                 StepEnginePtr engine);
 
-  // Makes updates until at most one trainer has any left in its current epoch. A trainer that fails
-  // or is stopped, as its result then says, is removed. Throws std::runtime_error if the device
-  // does not have enough memory for all.
+  // Makes the updates that are left in the current epoch of each trainer. A trainer that fails or
+  // is stopped, as its result then says, is removed. Throws std::runtime_error if the device does
+  // not have enough memory for all.
   void run();
 
  private:
@@ -32,10 +38,17 @@ class SharedUpdates {
     Trainer* trainer;
     TogetherResult* result;
   };
+  // Removes members. The others' tensors are no longer all the rows.
+  void remove(const std::function<bool(const Member&)>& over);
+  void forget();
+  void prepare();
   void update();
 
   std::vector<Member> members_;
   StepEnginePtr engine_;
+  // Kept from update to update.
+  std::optional<OptimizerRows> rows_;
+  std::optional<LikelihoodsTogether> likelihoods_;
 };
 
 }  // namespace pushdown

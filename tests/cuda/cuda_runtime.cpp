@@ -65,6 +65,7 @@ struct Device {
   std::function<bool(const KernelLaunch&)> launcher;
   cudaError_t error = cudaSuccess;
   std::string complaint;
+  std::int64_t launches = 0;
 };
 Device& device() {
   static Device the_device;
@@ -195,6 +196,7 @@ std::uint64_t exchange(std::uint64_t value, unsigned lane) {
 }
 void* shared_memory() { return device().shared->data(); }
 void set_descending(bool descending) { device().descending = descending; }
+std::int64_t launches() { return device().launches; }
 const std::string& complaint() { return device().complaint; }
 
 void set_launcher(std::function<bool(const KernelLaunch&)> launcher) {
@@ -207,6 +209,7 @@ bool passed_on(const KernelLaunch& launch) {
 cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
                 std::size_t shared_bytes) {
   Device& d = device();
+  ++d.launches;
   d.threads = block.x * block.y * block.z;
   if (d.threads == 0 || d.threads > kMostThreads || d.threads % kWarp != 0 || block.x != d.threads)
     return fail(cudaErrorInvalidConfiguration, std::to_string(d.threads) + " threads a block");

@@ -72,6 +72,8 @@ std::uint64_t exchange(std::uint64_t value, unsigned lane);
 void* shared_memory();
 // The order in which the threads of a block take turns. It changes results if a barrier is missing.
 void set_descending(bool descending);
+// The number of launches so far.
+std::int64_t launches();
 // The message of the last error, or "".
 const std::string& complaint();
 

@@ -3,37 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "cuda/cuda_runtime.h"
-#include "kernel/device.h"
-#include "model/likelihoods_together.h"
+#include "cuda/launches.h"
 #include "model/recorded_cases.h"
 #include "recurrence/device_steps.h"
 #include "recurrence/everything.h"
 #include "support/golden.h"
+#include "support/models_together.h"
 
 namespace pushdown::launch_test {
 namespace {
 
 using namespace testing_support;
-
-class Launches final : public DeviceRunner {
- public:
-  void run(const DeviceStepProgram<float>& program, bool backward) const override {
-    steps(program, backward);
-  }
-  void run(const DeviceStepProgram<double>& program, bool backward) const override {
-    steps(program, backward);
-  }
-  std::size_t free_bytes() const override { return cuda_memory(0).free_bytes; }
-
- private:
-  template <class F>
-  static void steps(const DeviceStepProgram<F>& program, bool backward) {
-    if (backward)
-      device_step_backward(program, nullptr);
-    else
-      device_step_forward(program, nullptr);
-  }
-};
 
 // Several models that read symbols, in every order of the threads.
 TEST(Launch, ModelsOfEveryStack) {
@@ -54,12 +34,16 @@ TEST(Launch, ModelsOfEveryStack) {
       for (const auto& model : models)
         for (const auto& [name, tensor] : model.parameters()) tensor.mutable_grad() = Tensor();
       cuda_stand_in::set_descending(way == 1);
-      const Tensor values =
-          way == 2
-              ? at::stack({models[0].log_probabilities(words), models[1].log_probabilities(words)})
-              : log_probabilities_together({&models[0], &models[1]}, {words, words},
-                                           device_engine(std::make_shared<Launches>()));
-      values.sum().backward();
+      Tensor values;
+      if (way == 2) {
+        values =
+            at::stack({models[0].log_probabilities(words), models[1].log_probabilities(words)});
+        values.sum().backward();
+      } else {
+        values =
+            ModelsTogether({&models[0], &models[1]}, device_engine(std::make_shared<Launches>()))
+                .differentiate({words, words}, {1, 1});
+      }
       found[way].push_back(values.detach());
       for (const auto& model : models)
         for (const auto& [name, tensor] : model.parameters())
@@ -80,16 +64,12 @@ TEST(Launch, WithoutSharedMemory) {
                                  {"stack", {{"kind", "superposition"}, {"size", 6200}}},
                                  {"dtype", "float64"}});
   const Tensor words = at::zeros({1, 3}, at::kLong);
-  std::int64_t fast = 0;
-  const auto launches = std::make_shared<Launches>();
-  const Tensor got =
-      run_device_plans<double>({model.network().plan(1, 3)}, words.unsqueeze(0), {},
-                               [&](const DeviceStepProgram<double>& program, bool backward) {
-                                 fast = device_step_sizes(program.memory).fast;
-                                 launches->run(program, backward);
-                               });
-  EXPECT_GT(fast * sizeof(double), 48u * 1024);
-  EXPECT_LT(deviation(got[0], model.network().run(words, nullptr).narrow(1, 1, 3)), 1e-11);
+  const Tensor wanted = model.log_probabilities(words);
+  const StepPlanPtr plan = model.network().plan(1, 3);
+  EXPECT_GT(device_step_sizes(plan->program()->shape).fast * sizeof(double), 48u * 1024);
+  const Tensor got = ModelsTogether({&model}, device_engine(std::make_shared<Launches>()))
+                         .differentiate({words}, {1});
+  EXPECT_LT(deviation(got[0], wanted), 1e-11);
 }
 
 // Every operation, array programs among them; with blocks of both sizes.

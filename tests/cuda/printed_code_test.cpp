@@ -11,10 +11,11 @@
 #include "cuda/printing/printed.h"
 #include "kernel/compile/nvrtc.h"
 #include "kernel/step/device_step_code.h"
-#include "model/likelihoods_together.h"
 #include "recurrence/device_steps.h"
 #include "recurrence/step_run.h"
+#include "support/models_together.h"
 #include "support/step_team.h"
+#include "support/steps_by_launch.h"
 
 namespace pushdown::testing_support {
 namespace {
@@ -156,8 +157,7 @@ TEST(PrintedCode, ReplacesTheInterpreterOnceItIsCompiled) {
   int launched = 0;
   const auto run = [&](DeviceStepModules* modules) {
     const auto model = printed_model(of.controller, of.stack, of.is_double);
-    const Tensor value = run_device_plans<float>(
-        {model.network().plan(2, 6)}, at::arange(12, at::kLong).remainder(3).view({1, 2, 6}), {},
+    const auto runner = std::make_shared<StepsByLaunch<float>>(
         [&](const DeviceStepProgram<float>& program, bool backward) {
           if (modules != nullptr) modules->prepare(*program.code);
           launched += program.code->module != nullptr;
@@ -166,8 +166,10 @@ TEST(PrintedCode, ReplacesTheInterpreterOnceItIsCompiled) {
           else
             device_step_forward(program, nullptr);
         });
-    value.square().sum().backward();
-    std::vector<Tensor> all{value.detach()};
+    const auto length = 6 + (model.end_symbol() ? 0 : 1);
+    ModelsTogether together({&model}, device_engine(runner));
+    std::vector<Tensor> all{together.differentiate(
+        {at::arange(2 * length, at::kLong).remainder(3).view({2, length})}, {1})};
     for (const auto& [name, tensor] : model.parameters()) all.push_back(tensor.grad());
     return all;
   };
@@ -212,24 +214,21 @@ std::vector<Tensor> outcome(const PrintedModel& of, Way way, bool with_lengths =
   std::vector<LanguageModel> models;
   for (int m = 0; m < 2; ++m)
     models.push_back(printed_model(of.controller, of.stack, of.is_double, m + 1));
-  const Tensor words = at::arange(24, at::kLong).mul(5).remainder(7).remainder(3).view({2, 2, 6});
-  const Tensor lengths =
-      with_lengths ? at::tensor(std::vector<std::int64_t>{6, 3, 0, 5}, at::kLong).view({2, 2})
-                   : Tensor();
-  std::vector<StepPlanPtr> plans;
-  for (const auto& model : models) plans.push_back(model.network().plan(2, 6));
+  const Tensor symbols = at::arange(24, at::kLong).mul(5).remainder(7).remainder(3).view({2, 2, 6});
+  std::vector<Tensor> words{symbols[0], symbols[1]};
+  if (with_lengths) words[1] = words[1].narrow(0, 0, 1).narrow(1, 0, 3);
+  const auto steps = 6 - (models[0].end_symbol() ? 0 : 1);
   const auto options = source_options(of.is_double, of.threads);
-  const auto source = device_source_kernels(*plans[0]->program(), options);
+  const auto source =
+      device_source_kernels(*models[0].network().plan(2, steps)->program(), options);
   const DeviceStepLaunch<F> by_interpreter = [](const DeviceStepProgram<F>& program,
                                                 bool backward) {
     run_step_teams(program, backward, 1, 1);
   };
-  const Tensor value = run_device_plans<F>(
-      plans, words, lengths,
+  const auto runner = std::make_shared<StepsByLaunch<F>>(
       way == Way::processor ? by_interpreter : launches<F>(source, options, way));
-  const Tensor probe = numbers(value.sizes(), value.options(), 0.5, 1);
-  (value * probe).sum().backward();
-  std::vector<Tensor> all{value.detach()};
+  ModelsTogether together({&models[0], &models[1]}, device_engine(runner));
+  std::vector<Tensor> all{together.differentiate(words, {0.5, 1})};
   for (const auto& model : models)
     for (const auto& [name, tensor] : model.parameters()) all.push_back(tensor.grad());
   return all;
@@ -291,15 +290,13 @@ TEST(PrintedCode, IsCompiledByNvrtc) {
 }
 
 // Launches the code that belongs to a program.
-class PrintedRunner final : public DeviceRunner {
- public:
-  void run(const DeviceStepProgram<float>&, bool) const override { FAIL(); }
-  void run(const DeviceStepProgram<double>& program, bool backward) const override {
-    const auto source = program.code->print();
-    launch(own_code(source.text), source.threads, source.shared_bytes, program, backward);
-  }
-  std::size_t free_bytes() const override { return std::size_t{1} << 30; }
-};
+StepEnginePtr printed_engine() {
+  return device_engine(std::make_shared<StepsByLaunch<double>>(
+      [](const DeviceStepProgram<double>& program, bool backward) {
+        const auto source = program.code->print();
+        launch(own_code(source.text), source.threads, source.shared_bytes, program, backward);
+      }));
+}
 
 // Every controller, coupling, noise and carry-forward.
 class PrintedSteps : public testing::TestWithParam<RecordedCase> {};
@@ -308,9 +305,8 @@ TEST_P(PrintedSteps, EqualTheProcessor) {
   const auto wanted = recorded_outcome(GetParam(), nullptr);
   for (const bool descending : {false, true}) {
     cuda_stand_in::set_descending(descending);
-    expect_close(wanted,
-                 recorded_outcome(GetParam(), device_engine(std::make_shared<PrintedRunner>())),
-                 1e-9, descending ? "descending" : "ascending");
+    expect_close(wanted, recorded_outcome(GetParam(), printed_engine()), 1e-9,
+                 descending ? "descending" : "ascending");
   }
   cuda_stand_in::set_descending(false);
 }

@@ -5,8 +5,8 @@
 #include <lua.hpp>
 
 #include "bindings/model.h"
-#include "model/likelihoods_together.h"
 #include "model/stack_rnn.h"
+#include "support/models_together.h"
 #include "support/team_runner.h"
 
 extern "C" int luaopen_pushdown(lua_State* L);
@@ -53,8 +53,6 @@ class Definitions : public testing::Test {
     for (const std::int64_t length : {1, 2, 9}) {
       const Tensor words = at::arange(3 * length, at::kLong).mul(7).remainder(3).view({3, length});
       const auto outcome = [&](const Tensor& values) {
-        const Tensor probe = at::arange(values.numel(), values.options()).view_as(values).cos();
-        (values * probe).sum().backward();
         std::vector<Tensor> all{values.detach()};
         for (const auto& [name, tensor] : network->parameters()) {
           all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
@@ -62,11 +60,13 @@ class Definitions : public testing::Test {
         }
         return all;
       };
-      const auto wanted = outcome(network->log_probabilities(words));
+      const Tensor values = network->log_probabilities(words);
+      values.sum().backward();
+      const auto wanted = outcome(values);
       for (const auto& [size, lanes] : {std::pair{1, 1}, {4, 2}}) {
         const auto runner = std::make_shared<TeamRunner>(size, lanes);
-        const auto got =
-            outcome(log_probabilities_together({network.get()}, {words}, device_engine(runner))[0]);
+        ModelsTogether together({network.get()}, device_engine(runner));
+        const auto got = outcome(together.differentiate({words}, {1})[0]);
         EXPECT_EQ(runner->passes, 2);
         for (std::size_t i = 0; i < wanted.size(); ++i)
           EXPECT_LT((wanted[i] - got[i]).abs().max().item<double>(),

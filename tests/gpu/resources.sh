@@ -32,6 +32,10 @@ report() {
       stack = name
       if (loop != "") { sub(/.*Loop<[a-z]+, pushdown::device::/, "", stack); sub(/> ?>.*/, ">", stack) }
       else if (name ~ /sum_kernel/) { loop = "recorded, "; stack = "sums"; pass = "backward" }
+      else if (name ~ /update_|optimizer_step/) {
+        loop = "updates, "; stack = name
+        sub(/.*update_/, "", stack); sub(/.*optimizer_step/, "optimizers", stack); sub(/_kernel.*/, "", stack)
+      }
       else { loop = "grammars, "; stack = name ~ /inside/ ? "inside" : "lengths"; type = "float64" }
       sub(/, (true|false)>+$/, "", stack); gsub(/<(double|float)(, 0, 0)?>/, "", stack); sub(/<(double|float), /, " ", stack); sub(/, /, " x ", stack)
       gsub(/>/, "", stack)
@@ -56,7 +60,7 @@ report() {
   echo
   echo '| kernel | pass | numbers | architecture | registers | spilled bytes | warps |'
   echo '|---|---|---|---|---|---|---|'
-  for source in step/device_step step/device_step_arrays grammar/device_grammar; do
+  for source in step/device_step step/device_step_arrays update/device_update grammar/device_grammar; do
     for architecture; do report "$root/src/kernel/$source.cu" "$architecture" || exit 1; done
   done | LC_ALL=C sort
 } > "$work/table" || exit 1

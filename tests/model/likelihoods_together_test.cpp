@@ -13,6 +13,7 @@
 #include "support/cuda_models.h"
 #include "support/golden.h"
 #include "support/message.h"
+#include "support/models_together.h"
 #include "support/team_runner.h"
 #include "tensor/torch_build.h"
 
@@ -108,17 +109,15 @@ TEST_P(Together, EqualsTheProcessorAndTheDefinition) {
       const auto stepwise = make_model(GetParam(), dtype, false),
                  kernels = make_model(GetParam(), dtype), device = make_model(GetParam(), dtype);
       const Tensor words = random_words(batch, length);
+      ModelsTogether together({&device}, device_engine(runner));
       const Tensor wanted = stepwise.log_probabilities(words),
                    on_processor = kernels.log_probabilities(words),
-                   got = log_probabilities_together({&device}, {words}, device_engine(runner));
+                   got = together.differentiate({words}, {0.7});
       ASSERT_EQ(got.sizes(), (std::vector<std::int64_t>{1, batch}));
       EXPECT_LT(deviation(got[0], wanted), value_bound) << dtype << ' ' << length;
       EXPECT_LT(deviation(got[0], on_processor), value_bound) << dtype << ' ' << length;
-      // The gradient of each string gets another weight.
-      const Tensor share = at::linspace(-0.5, 1, batch, got.options()).detach();
-      wanted.dot(share).backward();
-      on_processor.dot(share).backward();
-      got[0].dot(share).backward();
+      wanted.sum().mul(0.7).backward();
+      on_processor.sum().mul(0.7).backward();
       expect_gradients(device, gradients(stepwise), gradient_bound, dtype);
       expect_gradients(device, gradients(kernels), gradient_bound, dtype);
     }
@@ -138,19 +137,31 @@ TEST_P(Together, SeveralModelsEqualEachAlone) {
     wanted.push_back(alone.back().log_probabilities(words.back()));
     (wanted.back() * (m + 1)).sum().backward();
   }
-  const Tensor got = log_probabilities_together({&together[0], &together[1], &together[2]}, words,
-                                                device_engine(runner));
-  EXPECT_EQ(runner->passes, 1);
-  Tensor loss = at::zeros({}, got.options());
-  for (int m = 0; m < 3; ++m) {
-    EXPECT_LT(deviation(got[m].narrow(0, 0, kBatches[m]), wanted[m]), 1e-11);
-    loss = loss + got[m].sum() * (m + 1);
-  }
-  EXPECT_EQ(got[2][2].item<double>(), 0);  // no string there
-  loss.backward();
+  ModelsTogether all({&together[0], &together[1], &together[2]}, device_engine(runner));
+  const auto compare = [&] {
+    const Tensor got = all.differentiate(words, {1, 2, 3});
+    for (int m = 0; m < 3; ++m) {
+      const Tensor own = got[m].narrow(0, 0, kBatches[m]);
+      EXPECT_LT(deviation(own, wanted[m]), 1e-11);
+      EXPECT_EQ(got[m].numel() - own.numel(), got[m]
+                                                  .narrow(0, kBatches[m], got.size(1) - kBatches[m])
+                                                  .eq(0)
+                                                  .sum()
+                                                  .item<std::int64_t>());
+      expect_gradients(together[m], gradients(alone[m]), 1e-11, "model " + std::to_string(m));
+      EXPECT_NEAR(all.sums[m].log_probability, wanted[m].sum().item<double>(), 1e-10);
+      double squares = 0;
+      for (const Tensor& gradient : gradients(together[m]))
+        squares += gradient.square().sum().item<double>();
+      EXPECT_NEAR(all.sums[m].squares, squares, 1e-10 * (1 + squares));
+    }
+  };
+  compare();
   EXPECT_EQ(runner->passes, 2);
-  for (int m = 0; m < 3; ++m)
-    expect_gradients(together[m], gradients(alone[m]), 1e-11, "model " + std::to_string(m));
+  // In the memory of longer strings and larger batches nothing changes.
+  const std::vector<Tensor> longer{random_words(4, 5), random_words(2, 9), random_words(1, 0)};
+  all.differentiate(longer, {1, 1, 1});
+  compare();
 }
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Together, testing::ValuesIn(cases()));
@@ -162,7 +173,7 @@ TEST(TogetherMemory, TooLittleIsReportedBeforeTheFirstPass) {
   const Tensor words = random_words(10, 40);
   const auto runner = std::make_shared<TeamRunner>();
   const auto run = [&] {
-    return log_probabilities_together({&model}, {words}, device_engine(runner));
+    ModelsTogether({&model}, device_engine(runner)).differentiate({words}, {1});
   };
   runner->memory = 1000;
   const std::string said = message(run);
@@ -170,7 +181,7 @@ TEST(TogetherMemory, TooLittleIsReportedBeforeTheFirstPass) {
   EXPECT_NE(said.find("0.0 MB are free"), said.npos) << said;
   EXPECT_NE(said.find("smaller batch"), said.npos) << said;
   EXPECT_EQ(runner->passes, 0);
-  // The reported size is enough, and less is not. Without gradients it is smaller.
+  // The reported size is enough, and less is not.
   const auto bytes_of = [&](const char* before) {
     const auto place = said.find(before);
     return place == said.npos ? 0.0 : 1e6 * std::stod(said.substr(place + std::strlen(before)));
@@ -180,36 +191,9 @@ TEST(TogetherMemory, TooLittleIsReportedBeforeTheFirstPass) {
   EXPECT_GT(need, tape);
   runner->memory = static_cast<std::size_t>(need - 1e5);
   EXPECT_ANY_THROW(run());
-  {
-    const at::NoGradGuard no_gradient;
-    EXPECT_FALSE(run().requires_grad());
-  }
   runner->memory = static_cast<std::size_t>(need + 1e5);
-  run().sum().backward();
-  EXPECT_EQ(runner->passes, 3);
-}
-
-TEST(TogetherGraph, IsKeptOnRequestAndElseFreed) {
-  const auto model = make_model(kPlain, "float64");
-  const auto& weight = model.parameters().front().second;
-  const Tensor words = random_words(2, 6);
-  const auto loss = [&] {
-    return log_probabilities_together({&model}, {words},
-                                      device_engine(std::make_shared<TeamRunner>()))
-        .sum();
-  };
-  loss().backward();  // the recorded graph is kept
-  const auto count = weight.use_count();
-  {
-    weight.mutable_grad() = Tensor();
-    Tensor kept = loss();
-    kept.backward({}, true);
-    const Tensor once = weight.grad().clone();
-    kept.backward();
-    EXPECT_LT(deviation(weight.grad(), once * 2), 1e-12);
-    EXPECT_ANY_THROW(kept.backward());
-  }
-  EXPECT_EQ(weight.use_count(), count);
+  run();
+  EXPECT_EQ(runner->passes, 2);
 }
 
 TEST(TogetherForm, OthersAreRefused) {
@@ -225,13 +209,14 @@ TEST(TogetherForm, OthersAreRefused) {
   EXPECT_FALSE(can_go_together(one, make_model(kPlain, "float64", false)));
   EXPECT_FALSE(can_go_together(one, make_model(kPlain, "float64", true, 3, true)));
   const Tensor words = random_words(1, 5);
-  EXPECT_THROW(log_probabilities_together({&one, &gru}, {words, words}, device_engine(runner)),
-               std::invalid_argument);
-  EXPECT_THROW(
-      log_probabilities_together({&one, &unnormalized}, {words, words}, device_engine(runner)),
-      std::invalid_argument);
-  EXPECT_THROW(log_probabilities_together({&one}, {words, words}, device_engine(runner)),
-               std::invalid_argument);
+  const auto refused = [&](const std::vector<const LanguageModel*>& models) {
+    EXPECT_THROW(
+        ModelsTogether(models, device_engine(runner)).differentiate({words, words}, {1, 1}),
+        std::invalid_argument);
+  };
+  refused({&one, &gru});
+  refused({&one, &unnormalized});
+  refused({&one});
   EXPECT_EQ(runner->passes, 0);
   // Models that draw random numbers in training cannot run together.
   const LanguageModel noisy(
@@ -257,9 +242,8 @@ TEST(TogetherForm, OtherRecurrencesEqualTheProcessor) {
         models->emplace_back(Alphabet({"a", "b", "c"}), options);
       }
     const std::vector<Tensor> words{random_words(2, 9), random_words(3, 7)};
-    const Tensor got =
-        log_probabilities_together({&together[0], &together[1]}, words, device_engine(runner));
-    got.sum().backward();
+    const Tensor got = ModelsTogether({&together[0], &together[1]}, device_engine(runner))
+                           .differentiate(words, {1, 1});
     for (std::size_t m = 0; m < 2; ++m) {
       const Tensor wanted = alone[m].log_probabilities(words[m]);
       EXPECT_LT(deviation(got[static_cast<std::int64_t>(m)].narrow(0, 0, wanted.size(0)), wanted),

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernel/step/device_step_loop.h"
+#include "kernel/update/device_update_loop.h"
 #include "support/thread_team.h"
 
 namespace pushdown::testing_support {
@@ -78,7 +79,65 @@ void run_step_teams(const DeviceStepProgram<F>& program, bool backward, int size
       device::sum_over_sequences(program, model, i);
 }
 
+template <class F>
+void run_update_teams(const DeviceUpdate<F>& update, DeviceUpdatePart part, int size, int lanes) {
+  check_device_update(update);
+  const auto spoil = [](auto* numbers, std::int64_t count) {
+    std::fill_n(numbers, count, std::numeric_limits<F>::quiet_NaN());
+  };
+  const auto sequences = update.models * update.batch;
+  const auto blocks = device_update_blocks(update.count);
+  // Calls body(team, model, block).
+  const auto run = [&](std::int64_t count, const auto& body) {
+    for (std::int64_t model = 0; model < update.models; ++model)
+      for (std::int64_t block = 0; block < count; ++block)
+        run_team(size, lanes, [&](const ThreadTeam& team) { body(team, model, block); });
+  };
+  double near[device::kMostUpdateGroups];
+  if (part == DeviceUpdatePart::begin) {
+    for (std::int64_t k = 0; k < update.copy_count; ++k) {
+      const DeviceCopy<F>& copy = update.copies[k];
+      for (std::int64_t m = 0; m < update.models; ++m)
+        for (std::int64_t b = 0; b < update.batch; ++b)
+          spoil(copy.to + m * copy.to_model + b * copy.to_sequence, copy.rows * copy.columns);
+    }
+    return run(update.batch, [&](const ThreadTeam& team, std::int64_t model, std::int64_t b) {
+      device::begin_update(team, update, model, b);
+    });
+  }
+  if (part == DeviceUpdatePart::outputs) {
+    const auto positions = update.steps + 1;
+    spoil(update.likelihoods, sequences * positions);
+    spoil(update.scores, sequences * positions * update.outcomes);
+    spoil(update.slopes, sequences * update.steps * update.hidden);
+    const auto parts = update.steps / device::kPositionsOfBlock + 1;
+    return run(update.batch * parts,
+               [&](const ThreadTeam& team, std::int64_t model, std::int64_t block) {
+                 device::update_outputs(team, update, model, block / parts, block % parts);
+               });
+  }
+  spoil(update.gradients, update.models * update.count);
+  spoil(update.squares, update.models * blocks);
+  run(blocks, [&](const ThreadTeam& team, std::int64_t model, std::int64_t block) {
+    device::collect_gradients(team, update, model, block, blocks, near);
+  });
+  run(1, [&](const ThreadTeam& team, std::int64_t model, std::int64_t) {
+    device::sum_update(team, update, model, blocks, near);
+  });
+}
+
+template <class F>
+void run_optimizer_teams(const DeviceOptimizerStep<F>& step) {
+  for (std::int64_t k = 0; k < step.member_count; ++k)
+    for (std::int64_t i = 0; i < step.count; ++i) device::optimizer_step(step, k, i);
+}
+
 template void run_step_teams(const DeviceStepProgram<float>&, bool, int, int);
 template void run_step_teams(const DeviceStepProgram<double>&, bool, int, int);
+
+template void run_update_teams(const DeviceUpdate<float>&, DeviceUpdatePart, int, int);
+template void run_update_teams(const DeviceUpdate<double>&, DeviceUpdatePart, int, int);
+template void run_optimizer_teams(const DeviceOptimizerStep<float>&);
+template void run_optimizer_teams(const DeviceOptimizerStep<double>&);
 
 }  // namespace pushdown::testing_support

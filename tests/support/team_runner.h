@@ -7,20 +7,25 @@
 
 namespace pushdown::testing_support {
 
-class TeamRunner final : public DeviceRunner {
+class TeamRunner final : public TypedDeviceRunner<TeamRunner> {
  public:
   explicit TeamRunner(int size = 1, int lanes = 1) : size_(size), lanes_(lanes) {}
 
   std::size_t memory = std::numeric_limits<std::size_t>::max();
-  mutable int passes = 0;  // number of passes so far
+  mutable int passes = 0;  // of steps, so far
 
-  void run(const DeviceStepProgram<float>& program, bool backward) const override {
+  template <class F>
+  void steps(const DeviceStepProgram<F>& program, bool backward) const {
     ++passes;
     run_step_teams(program, backward, size_, lanes_);
   }
-  void run(const DeviceStepProgram<double>& program, bool backward) const override {
-    ++passes;
-    run_step_teams(program, backward, size_, lanes_);
+  template <class F>
+  void update(const DeviceUpdate<F>& update, DeviceUpdatePart part) const {
+    run_update_teams(update, part, size_, lanes_);
+  }
+  template <class F>
+  void optimizers(const DeviceOptimizerStep<F>& step) const {
+    run_optimizer_teams(step);
   }
   std::size_t free_bytes() const override { return memory; }
 

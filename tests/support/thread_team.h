@@ -38,6 +38,10 @@ class ThreadTeam {
   F group_sum(F value) const {
     return sum_of(value, group() * lanes(), lanes());
   }
+  template <class F>
+  F group_greatest(F value) const {
+    return folded(value, group() * lanes(), lanes(), [](F a, F b) { return b > a ? b : a; });
+  }
   std::int64_t part() const { return lanes() % 8 == 0 ? 8 : lanes(); }
   template <class F>
   F part_sum(F value) const {
@@ -45,17 +49,22 @@ class ThreadTeam {
   }
 
  private:
-  // For `count` threads of the group of this one, which must all call it.
   template <class F>
   F sum_of(F value, std::int64_t first, std::int64_t count) const {
+    return folded(value, first, count, [](F a, F b) { return a + b; });
+  }
+  // For `count` threads of the group of this one, which must all call it.
+  template <class F, class Join>
+  F folded(F value, std::int64_t first, std::int64_t count, const Join& join) const {
     if (lanes() == 1) return value;
     auto& barrier = *hall_->groups[group()];
     hall_->values[id_] = value;
     barrier.arrive_and_wait();
-    F sum = 0;
-    for (std::int64_t i = first; i < first + count; ++i) sum += static_cast<F>(hall_->values[i]);
+    F all = static_cast<F>(hall_->values[first]);
+    for (std::int64_t i = first + 1; i < first + count; ++i)
+      all = join(all, static_cast<F>(hall_->values[i]));
     barrier.arrive_and_wait();
-    return sum;
+    return all;
   }
 
   TeamHall* hall_;

@@ -70,6 +70,8 @@ TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
         Choices{.optimizer = {{"kind", "rmsprop"}, {"momentum", 0.5}}, .stack = kVector},
         Choices{.optimizer = {{"kind", "rmsprop"}, {"weight_decay", 0.01}}},
         Choices{.optimizer = {{"kind", "sgd"}, {"momentum", 0.9}, {"nesterov", true}}},
+        Choices{.optimizer = {{"kind", "sgd"}, {"momentum", 0.9}, {"weight_decay", 0.02}}},
+        Choices{.optimizer = {{"kind", "adamw"}, {"weight_decay", 0.1}}},
         Choices{.optimizer = {{"kind", "sgd"}}, .stack = {{"kind", "none"}}}}) {
     const auto runner = std::make_shared<TeamRunner>();
     Group together(4, choices);
@@ -78,13 +80,14 @@ TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
     Group alone(4, choices);
     std::int64_t shared_rounds = 0;
     for (int round = 0; round < 3; ++round) {
-      // A round of shared updates takes two passes. A trainer with more updates than the others
-      // makes the rest alone, with the processor's kernels.
-      std::vector<std::int64_t> left;
-      for (const Trainer* trainer : together.trainers)
-        if (trainer->finished().empty()) left.push_back(trainer->updates_left());
-      std::sort(left.begin(), left.end());
-      if (left.size() > 1) shared_rounds += left[left.size() - 2];
+      // A round of shared updates takes two passes. A trainer with more updates than the others of
+      // its group makes the rest by itself.
+      for (const auto& group : SharedUpdates::groups(together.trainers, device_engine(runner))) {
+        std::int64_t most = 0;
+        for (const std::size_t k : group)
+          most = std::max(most, together.trainers[k]->updates_left());
+        shared_rounds += most;
+      }
       const auto results = run_epoch_together(together.trainers, device_engine(runner));
       for (int k = 0; k < 4; ++k) {
         EXPECT_EQ(results[k].error, "");
@@ -184,16 +187,16 @@ TEST(SharedUpdates, TheTrainersThatShareUpdates) {
   const Choices plain, sgd{.optimizer = {{"kind", "sgd"}}},
       other{.stack = {{"kind", "superposition"}, {"size", 3}}};
   EXPECT_EQ(groups({plain, sgd, plain, other, sgd, other}), (Places{{0, 2}, {1, 4}, {3, 5}}));
-  EXPECT_EQ(groups({plain, sgd, other}), Places{});
+  EXPECT_EQ(groups({plain, sgd, other}), (Places{{0}, {1}, {2}}));
   const Choices betas{.optimizer = {{"kind", "adam"}, {"beta1", 0.5}}};
-  EXPECT_EQ(groups({plain, betas, plain}), (Places{{0, 2}}));
+  EXPECT_EQ(groups({plain, betas, plain}), (Places{{0, 2}, {1}}));
   const Choices pieces{.more = {{"chunk", 3}}}, cut{.more = {{"clip_value", 1.0}}};
   EXPECT_EQ(groups({pieces, pieces, cut, cut}), Places{});
   // On the processor nothing is shared.
   Group together(3);
   EXPECT_EQ(SharedUpdates::groups(together.trainers, nullptr), Places{});
   together.trainers[0]->run_epoch();  // has made more steps than the others
-  EXPECT_EQ(SharedUpdates::groups(together.trainers, device_engine(runner)), (Places{{1, 2}}));
+  EXPECT_EQ(SharedUpdates::groups(together.trainers, device_engine(runner)), (Places{{0}, {1, 2}}));
 }
 
 // If there is a device, without naming a runner; a second run gives the same numbers.

@@ -17,6 +17,18 @@ struct AdamNumbers {
   F beta1, beta2, fresh1, fresh2, epsilon;  // fresh: 1 - beta
 };
 
+PUSHDOWN_INLINE_ANYWHERE float adam_root(float x) { return __builtin_sqrtf(x); }
+PUSHDOWN_INLINE_ANYWHERE double adam_root(double x) { return __builtin_sqrt(x); }
+
+// One step of one number.
+template <class F>
+PUSHDOWN_INLINE_ANYWHERE void adam_step(F& p, F g, F& m, F& v, const AdamNumbers<F>& of, F rate,
+                                        F scale) {
+  m = of.beta1 * m + of.fresh1 * g;
+  v = of.beta2 * v + of.fresh2 * g * g;
+  p -= rate * m / (adam_root(v) * scale + of.epsilon);
+}
+
 template <class F>
 struct AdamKernel {
   // One step with the gradient g.

@@ -4,16 +4,6 @@
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 namespace {
 
-PUSHDOWN_INLINE float root(float x) { return __builtin_sqrtf(x); }
-PUSHDOWN_INLINE double root(double x) { return __builtin_sqrt(x); }
-
-template <class F>
-PUSHDOWN_INLINE void adam_step(F& p, F g, F& m, F& v, const AdamNumbers<F>& of, F rate, F scale) {
-  m = of.beta1 * m + of.fresh1 * g;
-  v = of.beta2 * v + of.fresh2 * g * g;
-  p -= rate * m / (root(v) * scale + of.epsilon);
-}
-
 template <class F>
 void step_adam(F* __restrict p, const F* __restrict g, F* __restrict m, F* __restrict v,
                std::int64_t count, const AdamNumbers<F>& numbers, const StepFactors& factors) {

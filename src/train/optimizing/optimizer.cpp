@@ -59,7 +59,7 @@ void Optimizer::step(const UsedRows& used, Path path) {
       leave_table(i);
   }
   ++steps_;
-  const Factors now = factors();
+  const Factors now = factors(learning_rate_);
   falling_ = !latest_.empty() && falls(latest_.back(), now) ? falling_ + 1 : 0;
   latest_.push_back(now);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -182,66 +182,6 @@ void Optimizer::catch_up(std::size_t i, const std::vector<std::int64_t>* rows) {
 template <class T>
 void Optimizer::make_up(std::size_t i, std::int64_t row, std::span<const Factors> steps) const {
   rest(run_of<T>(i, row * tables_[i].size, tables_[i].size), steps, falling_);
-}
-
-namespace {
-
-// Returns M tensors of one shape as M x ...; from now on, the tensors are views of its rows.
-Tensor as_rows(const std::vector<Tensor*>& tensors) {
-  const Tensor& first = *tensors.front();
-  const auto count = static_cast<std::int64_t>(tensors.size()), size = first.numel();
-  std::vector<std::int64_t> sizes{count}, strides{size};
-  sizes.insert(sizes.end(), first.sizes().begin(), first.sizes().end());
-  strides.insert(strides.end(), first.strides().begin(), first.strides().end());
-  bool rows = first.storage_offset() == 0;
-  for (std::int64_t m = 0; m < count && rows; ++m) {
-    const Tensor& own = *tensors[static_cast<std::size_t>(m)];
-    rows = own.is_contiguous() && own.storage_offset() == m * size &&
-           own.storage().is_alias_of(first.storage());
-  }
-  if (rows) return first.detach().as_strided(sizes, strides, 0);
-  std::vector<Tensor> parts;
-  for (const Tensor* own : tensors) parts.push_back(own->detach());
-  const Tensor all = at::stack(parts);
-  for (std::int64_t m = 0; m < count; ++m)
-    tensors[static_cast<std::size_t>(m)]->set_data(all.select(0, m));
-  return all;
-}
-
-}  // namespace
-
-void Optimizer::step_together(const std::vector<Optimizer*>& optimizers,
-                              const std::vector<Tensor>& gradients,
-                              const std::vector<double>& rates) {
-  at::NoGradGuard no_grad;
-  Optimizer& first = *optimizers.front();
-  for (Optimizer* optimizer : optimizers) {
-    for (std::size_t i = 0; i < optimizer->tables_.size(); ++i) optimizer->leave_table(i);
-    optimizer->latest_.clear();
-    ++optimizer->steps_;
-  }
-  const Tensor all_rates =
-      at::tensor(rates, at::kDouble).to(first.parameters_.front().second.options());
-  for (std::size_t i = 0; i < first.parameters_.size(); ++i) {
-    std::vector<Tensor*> own;
-    for (Optimizer* optimizer : optimizers) own.push_back(&optimizer->parameters_[i].second);
-    Tensor parameter = as_rows(own);
-    Slots slots;
-    for (std::size_t j = 0; j < first.slot_names_.size(); ++j) {
-      own.clear();
-      for (Optimizer* optimizer : optimizers) own.push_back(&optimizer->slots_[i][j]);
-      slots.push_back(as_rows(own));
-    }
-    Tensor gradient = gradients[i];
-    std::vector<std::int64_t> shape(static_cast<std::size_t>(parameter.dim()), 1);
-    shape[0] = parameter.size(0);
-    const Tensor own_rates = all_rates.view(shape);
-    if (first.weight_decay_ != 0 && first.decoupled_)
-      parameter.mul_(1 - own_rates * first.weight_decay_);
-    if (first.weight_decay_ != 0 && !first.decoupled_)
-      gradient = gradient.add(parameter, first.weight_decay_);
-    parameter.sub_(first.direction(gradient, slots) * own_rates);
-  }
 }
 
 ParameterList Optimizer::state() const {

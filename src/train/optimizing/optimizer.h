@@ -10,8 +10,9 @@
 // For all others, weight_decay w first adds w p to g. The formulas are those of PyTorch's
 // optimizers of these names.
 //
-// On the CPU, each method is one pass over the numbers. Elsewhere, and as the reference definition
-// in tests, it is a short composition of tensor operations.
+// On the CPU, each method is one pass over the numbers. Several optimizers on a device make their
+// steps in one launch (optimizer_rows.h). Elsewhere, and as the reference definition in tests, a
+// method is a short composition of tensor operations.
 //
 // Of a large table, an update may change only the rows that it uses (used_rows.h). The other rows
 // have the gradient zero, and make up for their steps later, one by one, with the numbers that they
@@ -26,11 +27,13 @@
 #include <vector>
 
 #include "base/registry.h"
-#include "kernel/dense/adam.h"
+#include "kernel/update/optimizer_rules.h"
 #include "tensor/torch.h"
 #include "train/optimizing/used_rows.h"
 
 namespace pushdown {
+
+class OptimizerRows;
 
 class Optimizer {
  public:
@@ -49,13 +52,6 @@ class Optimizer {
   // Makes the steps that rows have missed, of all tables or of the used rows alone.
   void catch_up();
   void catch_up(const UsedRows& used);
-  // Makes one update of M optimizers of the same kind and options (except learning rates), which
-  // have made the same number of steps and whose parameters have the same shapes. gradients : M x
-  // ... for each parameter, rates : M. Parameters and slots become rows of common memory, so that
-  // the number of operations does not depend on M.
-  static void step_together(const std::vector<Optimizer*>& optimizers,
-                            const std::vector<Tensor>& gradients, const std::vector<double>& rates);
-
   std::int64_t steps() const { return steps_; }
   double learning_rate() const { return learning_rate_; }
   void set_learning_rate(double rate) { learning_rate_ = rate; }
@@ -84,7 +80,9 @@ class Optimizer {
   };
   // The numbers by which a step differs from others.
   using Factors = StepFactors;
-  virtual Factors factors() const { return {learning_rate_, 1}; }
+  virtual Factors factors(double learning_rate) const { return {learning_rate, 1}; }
+  // The method and its own options.
+  virtual OptimizerMethod method() const = 0;
   virtual void update(const Run<float>& run, const Factors& factors) const = 0;
   virtual void update(const Run<double>& run, const Factors& factors) const = 0;
   // Makes steps with the gradient zero; `falling`: see AdamKernel and falls().
@@ -102,6 +100,7 @@ class Optimizer {
   virtual Tensor direction(const Tensor& gradient, Slots& slots) = 0;
 
  private:
+  friend OptimizerRows;
   // The steps that the rows of a table have made.
   struct Table {
     std::int64_t size = 0;           // of a row

@@ -59,35 +59,39 @@ class Elementwise : public Optimizer {
   }
 };
 
-class Sgd final : public Elementwise<Sgd> {
+// One of the rules of kernel/update/optimizer_rules.h.
+class ByRule : public Elementwise<ByRule> {
+ public:
+  template <class T>
+  void change(const Run<T>& run, const Factors& factors) const {
+    with_rule<T>(method(), static_cast<T>(factors.rate),
+                 [&](const auto& rule) { over(run, rule); });
+  }
+
+ protected:
+  using Elementwise::Elementwise;
+};
+
+class Sgd final : public ByRule {
  public:
   Sgd(const ParameterList& parameters, const Json& options)
-      : Elementwise(parameters, options,
-                    options["momentum"] > 0 ? std::vector<std::string>{"momentum"}
-                                            : std::vector<std::string>{}),
+      : ByRule(parameters, options,
+               options["momentum"] > 0 ? std::vector<std::string>{"momentum"}
+                                       : std::vector<std::string>{}),
         momentum_(options["momentum"]),
         nesterov_(options["nesterov"]) {
     check(!nesterov_ || momentum_ > 0, "optimizer sgd", "nesterov needs a momentum above 0");
   }
 
-  template <class T>
-  void change(const Run<T>& run, const Factors& factors) const {
-    const T rate = static_cast<T>(factors.rate), momentum = static_cast<T>(momentum_);
-    if (run.slots[0] == nullptr)
-      over(run, [=](T& p, T g, T&, T&) { p -= rate * g; });
-    else if (nesterov_)
-      over(run, [=](T& p, T g, T& b, T&) {
-        b = momentum * b + g;
-        p -= rate * (g + momentum * b);
-      });
-    else
-      over(run, [=](T& p, T g, T& b, T&) {
-        b = momentum * b + g;
-        p -= rate * b;
-      });
-  }
-
  private:
+  OptimizerMethod method() const override {
+    OptimizerMethod of;
+    of.rule = nesterov_       ? OptimizerRule::nesterov
+              : momentum_ > 0 ? OptimizerRule::momentum
+                              : OptimizerRule::descent;
+    of.first = momentum_;
+    return of;
+  }
   bool rests() const override { return true; }
 
   Tensor direction(const Tensor& gradient, Slots& slots) override {
@@ -100,35 +104,25 @@ class Sgd final : public Elementwise<Sgd> {
   bool nesterov_;
 };
 
-class RmsProp final : public Elementwise<RmsProp> {
+class RmsProp final : public ByRule {
  public:
   RmsProp(const ParameterList& parameters, const Json& options)
-      : Elementwise(parameters, options,
-                    options["momentum"] > 0 ? std::vector<std::string>{"square_average", "momentum"}
-                                            : std::vector<std::string>{"square_average"}),
+      : ByRule(parameters, options,
+               options["momentum"] > 0 ? std::vector<std::string>{"square_average", "momentum"}
+                                       : std::vector<std::string>{"square_average"}),
         decay_(options["decay"]),
         epsilon_(options["epsilon"]),
         momentum_(options["momentum"]) {}
 
-  template <class T>
-  void change(const Run<T>& run, const Factors& factors) const {
-    const T rate = static_cast<T>(factors.rate), decay = static_cast<T>(decay_),
-            fresh = static_cast<T>(1 - decay_), epsilon = static_cast<T>(epsilon_),
-            momentum = static_cast<T>(momentum_);
-    if (run.slots[1] == nullptr)
-      over(run, [=](T& p, T g, T& s, T&) {
-        s = decay * s + fresh * g * g;
-        p -= rate * g / (std::sqrt(s) + epsilon);
-      });
-    else
-      over(run, [=](T& p, T g, T& s, T& b) {
-        s = decay * s + fresh * g * g;
-        b = momentum * b + g / (std::sqrt(s) + epsilon);
-        p -= rate * b;
-      });
-  }
-
  private:
+  OptimizerMethod method() const override {
+    OptimizerMethod of;
+    of.rule = momentum_ > 0 ? OptimizerRule::rms_momentum : OptimizerRule::rms;
+    of.first = decay_;
+    of.second = momentum_;
+    of.epsilon = epsilon_;
+    return of;
+  }
   bool rests() const override { return epsilon_ > 0; }
 
   Tensor direction(const Tensor& gradient, Slots& slots) override {
@@ -169,15 +163,22 @@ class Adam final : public Elementwise<Adam> {
   }
   template <class T>
   AdamNumbers<T> numbers() const {
-    return {static_cast<T>(beta1_), static_cast<T>(beta2_), static_cast<T>(1 - beta1_),
-            static_cast<T>(1 - beta2_), static_cast<T>(epsilon_)};
+    return adam_numbers<T>(method());
+  }
+  OptimizerMethod method() const override {
+    OptimizerMethod of;
+    of.rule = OptimizerRule::adam;
+    of.first = beta1_;
+    of.second = beta2_;
+    of.epsilon = epsilon_;
+    return of;
   }
   // 1 - beta^t corrects the bias of a running average that started at zero.
   double first_bias() const { return 1 - std::pow(beta1_, static_cast<double>(steps())); }
   double second_bias() const { return 1 - std::pow(beta2_, static_cast<double>(steps())); }
 
-  Factors factors() const override {
-    return {learning_rate() / first_bias(), 1 / std::sqrt(second_bias())};
+  Factors factors(double learning_rate) const override {
+    return {learning_rate / first_bias(), 1 / std::sqrt(second_bias())};
   }
   bool rests() const override { return epsilon_ > 0; }
   // A change is proportional to rate m / (sqrt(v) scale + epsilon), where m is multiplied by beta1

@@ -5,23 +5,10 @@
 
 #include "cuda/printing/cases.h"
 #include "cuda/printing/printed.h"
-#include "support/step_team.h"
+#include "support/steps_by_launch.h"
 
 namespace pushdown {
 namespace {
-
-// Notes the code of a network's program.
-class NotingRunner final : public DeviceRunner {
- public:
-  void run(const DeviceStepProgram<float>&, bool) const override {}
-  void run(const DeviceStepProgram<double>& program, bool backward) const override {
-    text = testing_support::own_code(program.code->print().text);
-    testing_support::run_step_teams(program, backward, 1, 1);
-  }
-  std::size_t free_bytes() const override { return std::size_t{1} << 30; }
-
-  mutable std::string text;
-};
 
 struct Printed {
   std::string name, text;
@@ -35,9 +22,14 @@ std::vector<Printed> all_printed() {
     all.push_back({of.name, source.text, of.options.gradients});
   }
   for (const auto& of : testing_support::recorded_cases()) {
-    const auto runner = std::make_shared<NotingRunner>();
+    std::string text;
+    const auto runner = std::make_shared<testing_support::StepsByLaunch<double>>(
+        [&](const DeviceStepProgram<double>& program, bool backward) {
+          text = testing_support::own_code(program.code->print().text);
+          testing_support::run_step_teams(program, backward, 1, 1);
+        });
     testing_support::recorded_outcome(of, device_engine(runner));
-    all.push_back({of.controller.dump() + ' ' + of.stack.dump(), runner->text, true});
+    all.push_back({of.controller.dump() + ' ' + of.stack.dump(), text, true});
   }
   return all;
 }

@@ -1,0 +1,34 @@
+// A device whose passes of steps are a function of a test.
+#pragma once
+#include <limits>
+
+#include "model/device_runner.h"
+#include "recurrence/device_steps.h"
+#include "support/step_team.h"
+
+namespace pushdown::testing_support {
+
+// Runs the steps by a launch, and updates by teams of processor threads.
+template <class F>
+class StepsByLaunch final : public TypedDeviceRunner<StepsByLaunch<F>> {
+ public:
+  explicit StepsByLaunch(DeviceStepLaunch<F> launch) : launch_(std::move(launch)) {}
+  template <class Program>
+  void steps(const Program& program, bool backward) const {
+    if constexpr (std::is_same_v<Program, DeviceStepProgram<F>>) launch_(program, backward);
+  }
+  template <class Update>
+  void update(const Update& update, DeviceUpdatePart part) const {
+    run_update_teams(update, part, 1, 1);
+  }
+  template <class Step>
+  void optimizers(const Step& step) const {
+    run_optimizer_teams(step);
+  }
+  std::size_t free_bytes() const override { return std::numeric_limits<std::size_t>::max(); }
+
+ private:
+  DeviceStepLaunch<F> launch_;
+};
+
+}  // namespace pushdown::testing_support

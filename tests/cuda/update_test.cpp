@@ -138,8 +138,8 @@ TEST(Update, OperatorsOfAModelAreFewAndFixed) {
     found[models] = *std::min_element(counts.begin(), counts.end());
   }
   at::removeCallback(handle);
-  EXPECT_LE(found[2], 60);
-  EXPECT_LE(found[5] - found[2], 3 * 12);
+  EXPECT_LE(found[2], 20);
+  EXPECT_LE(found[5] - found[2], 3 * 4);
 }
 
 }  // namespace

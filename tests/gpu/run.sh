@@ -34,6 +34,8 @@ for folder in /usr/local/cuda/bin; do
   case ":$PATH:" in *":$folder:"*) ;; *) PATH="$PATH:$folder" ;; esac
 done
 export PATH
+# Tests that repeat bit for bit need one kind of code from the beginning.
+export PUSHDOWN_DEVICE_CODE=waiting
 
 if [ -n "$packages" ]; then
   multiarch=$(ls "$packages/usr/lib" | grep -- '-linux-gnu$' | head -n 1)
@@ -111,7 +113,7 @@ fi
 
 # Networks by their own kernels, for which the program waits, and by the interpreter.
 if wants bench && [ -x "$build/bench" ]; then
-  step bench env PUSHDOWN_DEVICE_CODE=waiting "$build/bench" device
+  step bench "$build/bench" device
   step bench_interpreted env PUSHDOWN_DEVICE_CODE=interpreted "$build/bench" device
 fi
 

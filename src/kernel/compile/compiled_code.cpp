@@ -1,5 +1,7 @@
 #include "kernel/compile/compiled_code.h"
 
+#include <chrono>
+
 #include <fmt/format.h>
 
 #include "base/notices.h"
@@ -28,14 +30,27 @@ CompiledCode::~CompiledCode() {
 
 CompiledCode::Code CompiledCode::find(const std::string& source) {
   std::lock_guard lock(mutex_);
-  const auto [entry, is_new] = entries_.try_emplace(source);
-  if (is_new) {
-    waiting_.push_back(source);
-    ++counts_.pending;
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-    changed_.notify_all();
+  const auto [place, is_new] = entries_.try_emplace(source);
+  Entry& entry = place->second;
+  if (!is_new) return entry.code;
+  try {
+    if (!compiler_) compiler_ = make_compiler_();
+    if (auto kept = read(source)) {
+      entry = {true, std::make_shared<const std::string>(*std::move(kept))};
+      ++counts_.from_cache;
+      return entry.code;
+    }
+  } catch (const std::exception& error) {
+    entry.done = true;
+    ++counts_.failed;
+    report(error.what());
+    return nullptr;
   }
-  return entry->second.code;
+  waiting_.push_back(source);
+  ++counts_.pending;
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  changed_.notify_all();
+  return nullptr;
 }
 
 CompiledCode::Code CompiledCode::wait_for(const std::string& source) {
@@ -62,48 +77,51 @@ void CompiledCode::run() {
     Code code;
     std::string problem;
     try {
-      code = std::make_shared<const std::string>(make(source));
+      const auto start = std::chrono::steady_clock::now();
+      code = std::make_shared<const std::string>(compiler_->compile(source));
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      notice(NoticeLevel::info,
+             fmt::format("compiled the device code of a network in {:.1f} s", took.count()));
+      write(source, *code);
     } catch (const std::exception& error) {
       problem = error.what();
     }
     lock.lock();
     --counts_.pending;
-    if (code == nullptr) ++counts_.failed;
+    ++(code == nullptr ? counts_.failed : counts_.compiled);
     entries_[source] = {true, code};
-    const bool report = code == nullptr && !std::exchange(reported_, true);
+    if (code == nullptr) report(problem);
     changed_.notify_all();
-    if (!report) continue;
-    lock.unlock();
-    notice(NoticeLevel::warning,
-           "networks on the device are interpreted, which takes longer: " + problem);
-    lock.lock();
   }
 }
 
-std::string CompiledCode::make(const std::string& source) {
-  if (!compiler_) compiler_ = make_compiler_();
-  const std::string key = compiler_->name + '\n' + source;
-  const auto count = [&](int& number) {
-    std::lock_guard lock(mutex_);
-    ++number;
-  };
-  const auto try_cache = [&](const char* what, const auto& body) {
-    try {
-      if (cache_) body();
-    } catch (const std::exception& error) {
-      notice(NoticeLevel::warning, fmt::format("compiled code is not {}: {}", what, error.what()));
-    }
-  };
-  std::optional<std::string> code;
-  try_cache("read", [&] { code = cache_->find(key); });
-  if (code) {
-    count(counts_.from_cache);
-    return *std::move(code);
+void CompiledCode::report(const std::string& problem) {
+  if (std::exchange(reported_, true)) return;
+  notice(NoticeLevel::warning,
+         "networks on the device are interpreted, which takes longer: " + problem);
+}
+
+std::optional<std::string> CompiledCode::read(const std::string& source) const {
+  if (!cache_) return std::nullopt;
+  try {
+    return cache_->find(key(source));
+  } catch (const std::exception& error) {
+    notice(NoticeLevel::warning, fmt::format("compiled code is not read: {}", error.what()));
+    return std::nullopt;
   }
-  const std::string made = compiler_->compile(source);
-  count(counts_.compiled);
-  try_cache("kept", [&] { cache_->put(key, made); });
-  return made;
+}
+
+void CompiledCode::write(const std::string& source, const std::string& code) const {
+  if (!cache_) return;
+  try {
+    cache_->put(key(source), code);
+  } catch (const std::exception& error) {
+    notice(NoticeLevel::warning, fmt::format("compiled code is not kept: {}", error.what()));
+  }
+}
+
+std::string CompiledCode::key(const std::string& source) const {
+  return compiler_->name + '\n' + source;
 }
 
 }  // namespace pushdown

@@ -27,15 +27,16 @@ class CompiledCode {
  public:
   using Code = std::shared_ptr<const std::string>;
 
-  // `compiler` is called once, by the thread. It may throw: then there is no code.
+  // `compiler` is called by the first find(). It may throw: then there is no code.
   CompiledCode(std::function<CodeCompiler()> compiler, std::optional<CodeCache> cache);
   // Waits for a source that is being compiled.
   ~CompiledCode();
   CompiledCode(const CompiledCode&) = delete;
   CompiledCode& operator=(const CompiledCode&) = delete;
 
-  // Returns the code if it is there. Null while it is being compiled, which the first call begins,
-  // and if it cannot be compiled, which is reported once (base/notices.h).
+  // Returns the code if it is there or on disk, so that a second run uses it from the beginning.
+  // Null while it is being compiled, which the first call begins, and if it cannot be compiled,
+  // which is reported once (base/notices.h).
   Code find(const std::string& source);
   // Waits until it is there or cannot be compiled.
   Code wait_for(const std::string& source);
@@ -51,11 +52,15 @@ class CompiledCode {
     Code code;
   };
   void run();
-  std::string make(const std::string& source);
+  void report(const std::string& problem);
+  // The disk's copy; problems are reported.
+  std::optional<std::string> read(const std::string& source) const;
+  void write(const std::string& source, const std::string& code) const;
+  std::string key(const std::string& source) const;
 
   const std::function<CodeCompiler()> make_compiler_;
   const std::optional<CodeCache> cache_;
-  std::optional<CodeCompiler> compiler_;  // of the thread alone
+  std::optional<CodeCompiler> compiler_;  // does not change once it is there
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, Entry> entries_;  // by source

@@ -4,6 +4,7 @@
 
 #include "cuda/cuda_runtime.h"
 #include "cuda/launches.h"
+#include "cuda/printing/cases.h"
 #include "model/recorded_cases.h"
 #include "recurrence/device_steps.h"
 #include "recurrence/everything.h"
@@ -106,27 +107,10 @@ TEST(Launch, EveryOperationOfManySequences) { compare_every_operation(401, 2); }
 class LaunchOfSteps : public testing::TestWithParam<RecordedCase> {};
 
 TEST_P(LaunchOfSteps, EqualsTheProcessor) {
-  const auto options = at::TensorOptions().dtype(at::kDouble);
-  at::manual_seed(5);
-  const Tensor inputs = at::randn({2, 3, 4}, options);
-  Random random(3);
-  const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
-                         GetParam().recurrence);
-  const auto run = [&](const StepEnginePtr& engine) {
-    const Tensor x = inputs.clone().requires_grad_();
-    for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
-    Random drawn(7);
-    const Tensor hiddens = network.run_recorded(x, {}, &drawn, 0, engine);
-    (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
-    std::vector<Tensor> all{hiddens.detach(), x.grad()};
-    for (const auto& [name, tensor] : network.parameters())
-      all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros({1}, options));
-    return all;
-  };
-  const auto wanted = run(nullptr);
+  const auto wanted = recorded_outcome(GetParam(), nullptr);
   for (const bool descending : {false, true}) {
     cuda_stand_in::set_descending(descending);
-    const auto got = run(device_engine(std::make_shared<Launches>()));
+    const auto got = recorded_outcome(GetParam(), device_engine(std::make_shared<Launches>()));
     for (std::size_t i = 0; i < wanted.size(); ++i)
       EXPECT_LT(deviation(got[i], wanted[i]), 1e-9 * (1 + wanted[i].abs().max().item<double>()))
           << i;

@@ -1,8 +1,8 @@
 // pd.controller: the recurrent controllers for models.
 #include "controller/controller.h"
 
-#include "bindings/analysis_contract.h"
 #include "bindings/binder/kinds.h"
+#include "bindings/contract.h"
 #include "bindings/define/definition.h"
 #include "bindings/modules.h"
 

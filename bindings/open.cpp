@@ -12,7 +12,7 @@
 #include "bindings/binder/registry_keys.h"
 #include "bindings/modules.h"
 #include "bindings/session/progress.h"
-#include "bindings/session/session.h"
+#include "bindings/session/state.h"
 #include "tensor/blas.h"
 #include "tensor/memory.h"
 

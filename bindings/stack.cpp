@@ -2,13 +2,13 @@
 #include "stack/stack.h"
 
 #include "base/check.h"
-#include "bindings/analysis_contract.h"
 #include "bindings/binder/kinds.h"
 #include "bindings/binder/options.h"
+#include "bindings/contract.h"
 #include "bindings/define/definition.h"
-#include "bindings/model_sequence.h"
+#include "bindings/model/sequence.h"
 #include "bindings/modules.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 #include "model/stack_rnn.h"
 
 namespace pushdown {

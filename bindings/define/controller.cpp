@@ -2,7 +2,7 @@
 #include "array/array_function.h"
 #include "bindings/define/definition.h"
 #include "bindings/define/recording.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 #include "controller/layered.h"
 #include "recurrence/array_lowering.h"
 

@@ -6,7 +6,7 @@
 
 #include "bindings/binder/text.h"
 #include "bindings/session/input_path.h"
-#include "bindings/session/session.h"
+#include "bindings/session/state.h"
 
 namespace pushdown {
 namespace {

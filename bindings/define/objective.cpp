@@ -1,7 +1,7 @@
 // Objectives that a script defines.
 #include "bindings/define/definition.h"
 #include "bindings/define/recording.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 
 namespace pushdown {
 namespace {

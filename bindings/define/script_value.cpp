@@ -1,7 +1,7 @@
 #include "bindings/define/script_value.h"
 
 #include "base/check.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 
 namespace pushdown {
 namespace {

@@ -1,7 +1,7 @@
 // Stacks that a script defines.
 #include "array/array_function.h"
 #include "bindings/define/stack_structure.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 #include "recurrence/array_lowering.h"
 
 namespace pushdown {

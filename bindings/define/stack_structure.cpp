@@ -1,6 +1,6 @@
 #include "bindings/define/stack_structure.h"
 
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 
 namespace pushdown {
 namespace {

@@ -13,7 +13,7 @@
 #include <xeus/xserver_zmq.hpp>
 #endif
 
-#include "bindings/notebook/notebook.h"
+#include "bindings/notebook/kernel.h"
 #include "bindings/shell/stack_size.h"
 
 #if XEUS_VERSION_MAJOR >= 5

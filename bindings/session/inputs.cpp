@@ -9,7 +9,7 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/registry_keys.h"
 #include "bindings/session/input_path.h"
-#include "bindings/session/session.h"
+#include "bindings/session/state.h"
 
 namespace pushdown {
 namespace {

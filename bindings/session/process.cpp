@@ -11,7 +11,7 @@
 #include "bindings/binder/options.h"
 #include "bindings/modules.h"
 #include "bindings/session/log.h"
-#include "bindings/session/session.h"
+#include "bindings/session/state.h"
 #include "bindings/session/terminal.h"
 #include "record/process.h"
 

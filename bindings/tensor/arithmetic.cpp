@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 #include "tensor/product.h"
 
 namespace pushdown {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 
 namespace pushdown {
 namespace {

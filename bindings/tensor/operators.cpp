@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 
 namespace pushdown {
 namespace {

@@ -1,6 +1,6 @@
 // Reductions such as sums and extrema, over all elements or over dimensions counted from 1.
 #include "base/check.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 
 namespace pushdown {
 namespace {

@@ -1,6 +1,6 @@
 // Shapes, joining, and conversion of dtype and device.
 #include "base/check.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 
 namespace pushdown {
 namespace {

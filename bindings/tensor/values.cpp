@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "base/stopping.h"
-#include "bindings/tensor/tensor.h"
+#include "bindings/tensor/classes.h"
 
 namespace pushdown {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <lua.hpp>
 
-#include "bindings/model.h"
+#include "bindings/model/classes.h"
 #include "model/stack_rnn.h"
 #include "support/models_together.h"
 #include "support/team_runner.h"

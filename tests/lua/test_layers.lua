@@ -56,7 +56,7 @@ test('permitted dependencies are not caught', function()
     ['src/model/a.cpp'] = '#include "stack/stack.h"\n#include "grammar/alphabet.h"\n#include <vector>',
     ['src/train/a.cpp'] = '#include "kernel/isa.h"\n// #include <lua.hpp>\nint n = snprintf(0, 0, "");',
     ['src/stack/stack.h'] = '/* #include "train/trainer.h"\n std::cout */ #include "tensor/torch.h"',
-    ['bindings/tensor/tensor.cpp'] = '#include <ATen/ScalarOps.h>',
+    ['bindings/tensor/module.cpp'] = '#include <ATen/ScalarOps.h>',
     ['bindings/shell/main.cpp'] = '#include <lua.hpp>\n#include "bindings/shell/repl.h"',
   }, '')
 end)

@@ -1,0 +1,349 @@
+// pd.grammar: the methods of grammars. loading.cpp loads grammars.
+#include "bindings/grammar/classes.h"
+
+#include <fmt/ranges.h>
+
+#include "base/check.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
+#include "bindings/grammar/alphabet.h"
+#include "bindings/grammar/synchronous.h"
+#include "bindings/modules.h"
+#include "bindings/session/state.h"
+#include "grammar/device_inside.h"
+#include "grammar/exchange_text.h"
+#include "grammar/greibach.h"
+#include "grammar/hardest_homomorphism.h"
+#include "grammar/inside.h"
+#include "grammar/membership.h"
+#include "grammar/normal_form.h"
+#include "grammar/parse_count.h"
+#include "grammar/parse_tree.h"
+#include "grammar/text.h"
+
+namespace pushdown {
+
+// A derivation with its grammar.
+struct Derivation {
+  Grammar grammar;
+  Parse parse;
+};
+template <>
+struct ClassName<Derivation> {
+  static constexpr const char* value = "Derivation";
+};
+
+namespace {
+
+std::string grammar_line(const Grammar& grammar) {
+  const auto& symbols = grammar.alphabet().symbols();
+  std::string shown;
+  for (std::size_t i = 0; i < symbols.size() && i < 12; ++i) shown += " " + symbols[i];
+  if (symbols.size() > 12) shown += " ...";
+  return fmt::format("Grammar{}: {} rule{}, {} nonterminal{}, {} symbol{}{}",
+                     grammar.name().empty() ? "" : " " + grammar.name(), grammar.rules().size(),
+                     grammar.rules().size() == 1 ? "" : "s", grammar.nonterminals().size(),
+                     grammar.nonterminals().size() == 1 ? "" : "s", symbols.size(),
+                     symbols.size() == 1 ? "" : "s", shown);
+}
+
+double grammar_log_probability(const Grammar& grammar, const Tokens& tokens) {
+  return log_probability(grammar, to_word(grammar.alphabet(), tokens));
+}
+
+struct ScoreOptions {
+  std::vector<Tokens> strings;
+  std::string device = "cpu";
+  using Self = ScoreOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"strings", &Self::strings, "the strings", required, TypeText{"list of strings"}},
+         {"device", &Self::device, "all threads of the processor, or a CUDA device",
+          OneOf{{"cpu", "cuda"}}}});
+  }
+};
+
+std::vector<double> grammar_log_probabilities(const Grammar& grammar, const ScoreOptions& options) {
+  const auto words = to_words(grammar.alphabet(), options.strings);
+  return options.device == "cpu" ? log_probabilities(grammar, words)
+                                 : device_log_probabilities(grammar, words);
+}
+
+bool contains(const Grammar& grammar, const Tokens& tokens) {
+  return Membership(grammar).contains(to_word(grammar.alphabet(), tokens));
+}
+
+bool viable_prefix(const Grammar& grammar, const Tokens& tokens) {
+  Membership membership(grammar);
+  for (const int symbol : to_word(grammar.alphabet(), tokens)) membership.push(symbol);
+  return membership.viable();
+}
+
+double log_length_probability(const Grammar& grammar, int length) {
+  return LengthTable(grammar, length).log_mass(length);
+}
+
+struct SampleOptions : DrawOptions {
+  std::optional<int> length;
+  using Self = SampleOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"length", &Self::length, "length of each string; any length if absent", at_least(0)},
+         {"count", &Self::count, "number of strings; a list is returned", at_least(1)},
+         {"seed", &Self::seed, "random seed"}});
+  }
+};
+
+Texts sample_grammar(lua_State* L, const Grammar& grammar, const SampleOptions& options) {
+  const auto& [length, count] = std::pair(options.length, options.count);
+  Random random(seed_or_next(L, options.seed), "strings");
+  if (!length) {
+    const FreeSampler sampler(grammar);
+    return drawn(grammar.alphabet(), count, [&] { return sampler.sample(random); });
+  }
+  const Sampler sampler(grammar, *length, *length);
+  return drawn(grammar.alphabet(), count,
+               [&] { return sampler.sample_of_length(*options.length, random); });
+}
+
+struct SamplerOptions {
+  std::array<int, 2> lengths{};
+  static OptionRows rows() {
+    return declare<SamplerOptions>(
+        {{"lengths", &SamplerOptions::lengths, "{lowest, highest} length", required}});
+  }
+};
+
+Sampler make_sampler(const Grammar& grammar, const SamplerOptions& options) {
+  return Sampler(grammar, options.lengths[0], options.lengths[1]);
+}
+
+std::optional<Derivation> parse_tokens(const Grammar& grammar, const Tokens& tokens) {
+  auto parse = best_parse(grammar, to_word(grammar.alphabet(), tokens));
+  if (!parse) return std::nullopt;
+  return Derivation{grammar, std::move(*parse)};
+}
+
+Json grammar_rules_table(const Grammar& grammar) {
+  Json list = Json::array();
+  for (const auto& rule : grammar.rules()) {
+    Json right = Json::array();
+    for (const auto symbol : rule.right)
+      right.push_back({{"symbol", grammar.symbol_name(symbol)}, {"terminal", symbol.terminal}});
+    list.push_back({{"left", grammar.nonterminals()[rule.left]},
+                    {"right", right},
+                    {"weight", rule.weight},
+                    {"text", grammar.rule_text(rule)},
+                    {"origin", rule.origin}});
+  }
+  return list;
+}
+
+std::vector<double> rule_counts(const Grammar& grammar, const Tokens& tokens) {
+  return expected_rule_counts(grammar, to_word(grammar.alphabet(), tokens));
+}
+
+std::vector<std::pair<std::string, std::string>> homomorphism(const Grammar& grammar) {
+  std::vector<std::pair<std::string, std::string>> images;
+  const auto h = hardest_homomorphism(grammar);
+  for (std::size_t id = 0; id < h.size(); ++id)
+    images.emplace_back(grammar.alphabet().symbols()[id], fmt::format("{}", fmt::join(h[id], " ")));
+  return images;
+}
+
+std::string hardest_image(const Grammar& grammar, const Tokens& tokens) {
+  const auto h = hardest_homomorphism(grammar);
+  std::vector<std::string> image;
+  for (const int id : to_word(grammar.alphabet(), tokens))
+    image.push_back(fmt::format("{}", fmt::join(h[id], " ")));
+  return fmt::format("{}", fmt::join(image, " "));
+}
+
+std::string start_name(const Grammar& grammar) { return grammar.nonterminals()[grammar.start()]; }
+
+std::string grammar_text(const Grammar& grammar, std::optional<std::string> notation) {
+  const std::string name = notation.value_or("own");
+  if (name == "nltk") return nltk_text(grammar);
+  if (name == "rules") return rule_list_text(grammar);
+  check(name == "own", "grammar.text", "notation must be 'own', 'nltk' or 'rules', got '{}'", name);
+  return to_text(grammar);
+}
+
+double count_parses(const Grammar& grammar, const Tokens& tokens) {
+  return parse_count(grammar, to_word(grammar.alphabet(), tokens));
+}
+
+double log_count_parses(const Grammar& grammar, const Tokens& tokens) {
+  return log_parse_count(grammar, to_word(grammar.alphabet(), tokens));
+}
+
+std::string show_grammar(const Grammar& grammar) {
+  auto text = to_text(grammar);
+  if (text.ends_with('\n')) text.pop_back();
+  return grammar_line(grammar) + "\n" + text;
+}
+
+// A string of symbols as text, from either notation.
+std::string tokens_text(const Tokens& tokens) {
+  if (const auto* text = std::get_if<std::string>(&tokens)) return *text;
+  return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(tokens), " "));
+}
+
+Json tree_table(const Grammar& grammar, const ParseTree& tree) {
+  const Json symbol = grammar.symbol_name(tree.symbol);
+  if (tree.symbol.terminal) return symbol;
+  Json children = Json::array();
+  for (const auto& child : tree.children) children.push_back(tree_table(grammar, child));
+  return {{"symbol", symbol},
+          {"rule", grammar.rule_text(grammar.rules()[tree.rule])},
+          {"children", children}};
+}
+
+std::string derivation_brackets(const Derivation& d) { return bracketed(d.grammar, d.parse.tree); }
+std::string derivation_text(const Derivation& d) { return indented(d.grammar, d.parse.tree); }
+std::string show_derivation(const Derivation& d) {
+  auto text = derivation_text(d);
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+std::string alphabet_line(const Alphabet& alphabet) {
+  return fmt::format("Alphabet: {}", fmt::join(alphabet.symbols(), " "));
+}
+
+void bind_alphabet(Module& module) {
+  Class<Alphabet>(module, "The terminal symbols of a language, in a fixed order.")
+      .def<&Alphabet::size>("size", "alphabet:size() -> integer  Returns the number of symbols.")
+      .def<&Alphabet::symbols>("symbols",
+                               "alphabet:symbols() -> table  Returns the symbols in order.")
+      .def<&alphabet_line>("__tostring",
+                           "tostring(alphabet) -> string  Returns the symbols as text.");
+}
+
+void bind_grammar_class(Module& module) {
+  Class<Grammar>(module, "A probabilistic context-free grammar.")
+      .def<&grammar_log_probability>(
+          "log_probability",
+          "grammar:log_probability(tokens) -> number  Returns the natural logarithm of the "
+          "probability of a string, which is a text with blanks between symbols or a list; -inf "
+          "outside the language.")
+      .def<&grammar_log_probabilities>(
+          "log_probabilities",
+          "grammar:log_probabilities{options} -> table  Returns the log_probability of each "
+          "string.")
+      .def<&contains>("contains",
+                      "grammar:contains(tokens) -> boolean  Returns whether a string is in the "
+                      "language. The answer is exact, because no probabilities are computed.")
+      .def<&viable_prefix>("viable_prefix",
+                           "grammar:viable_prefix(tokens) -> boolean  Returns whether a string is "
+                           "a prefix of a string of the language.")
+      .def<&log_length_probability>(
+          "log_length_probability",
+          "grammar:log_length_probability(length) -> number  Returns the natural logarithm of the "
+          "total probability of the strings of this length, or -inf if there are none.")
+      .def<&sample_grammar>(
+          "sample",
+          "grammar:sample{options} -> string or table  Returns a random string, or a list of "
+          "`count` strings.")
+      .def<&make_sampler>(
+          "sampler",
+          "grammar:sampler{options} -> Sampler  Returns a sampler that draws a length "
+          "uniformly among those that have strings, then a string of that length.")
+      .def<&parse_tokens>("parse",
+                          "grammar:parse(tokens) -> Derivation  Returns the most probable "
+                          "derivation of a string, or nil outside the language.")
+      .def<&count_parses>(
+          "parse_count",
+          "grammar:parse_count(tokens) -> number  Returns the number of derivations of a string: 0 "
+          "outside the language, math.huge if there are infinitely many. A finite number above "
+          "1.8e308 is an error.")
+      .def<&log_count_parses>(
+          "log_parse_count",
+          "grammar:log_parse_count(tokens) -> number  Returns the natural logarithm of the number "
+          "of derivations of a string, however large.")
+      .def<&rule_counts>("rule_counts",
+                         "grammar:rule_counts(tokens) -> table  Returns how often the derivations "
+                         "of a string use each rule on average, in the order of rules().")
+      .def<&grammar_rules_table>("rules",
+                                 "grammar:rules() -> table  Returns the rules, each {left, right, "
+                                 "weight, text, origin}, with normalized weights.")
+      .def<&grammar_text>(
+          "text",
+          "grammar:text(notation='own') -> string  Returns the grammar as text: in the notation "
+          "that pd.grammar.parse reads ('own'), in that of NLTK ('nltk'), which requires other "
+          "names for some symbols, or as a list of rules without quotes ('rules').")
+      .def<&closed_rules_text>(
+          "normal_form",
+          "grammar:normal_form() -> string  Returns the binary rules that remain after the removal "
+          "of epsilon and unary rules, with their exact weights.")
+      .def<&greibach_grammar>(
+          "greibach",
+          "grammar:greibach() -> Grammar  Returns a grammar of the same strings in Greibach normal "
+          "form. Their probabilities are divided by the probability that a derivation terminates.")
+      .def<&homomorphism>("homomorphism",
+                          "grammar:homomorphism() -> table  Returns the image of each symbol under "
+                          "the homomorphism into Greibach's hardest context-free language.")
+      .def<&hardest_image>("hardest_image",
+                           "grammar:hardest_image(tokens) -> string  Returns the image of a string "
+                           "under homomorphism(). It is in the hardest language if and only if the "
+                           "string is in this language.")
+      .def<[](const Grammar& grammar) { return grammar.alphabet(); }>(
+          "alphabet", "grammar:alphabet() -> Alphabet  Returns the terminal symbols.")
+      .def<&Grammar::name>("name",
+                           "grammar:name() -> string  Returns the name, or an empty string.")
+      .def<&start_name>("start", "grammar:start() -> string  Returns the start symbol.")
+      .def<&Grammar::nonterminals>(
+          "nonterminals", "grammar:nonterminals() -> table  Returns the names of the nonterminals.")
+      .def<&Grammar::unambiguous>("unambiguous",
+                                  "grammar:unambiguous() -> boolean  Returns whether every string "
+                                  "is declared to have exactly one derivation.")
+      .def<&Grammar::termination_probability>(
+          "termination_probability",
+          "grammar:termination_probability() -> number  Returns the total probability of all "
+          "strings. It is below 1 for a supercritical grammar.")
+      .def<&Grammar::warnings>("warnings",
+                               "grammar:warnings() -> table  Returns warnings about the grammar.")
+      .def<&show_grammar>("__show", "show(grammar) -> string  Returns all rules as text.")
+      .def<&grammar_line>("__tostring",
+                          "tostring(grammar) -> string  Returns one line about the grammar.");
+}
+
+void bind_derivation(Module& module) {
+  Class<Derivation>(module, "A derivation of a string, in terms of the grammar's own rules.")
+      .def<[](const Derivation& d) { return d.parse.log_probability; }>(
+          "log_probability",
+          "derivation:log_probability() -> number  Returns the natural logarithm of the "
+          "probability of the derivation.")
+      .def<&derivation_text>(
+          "text", "derivation:text() -> string  Returns the tree as indented lines, one per node.")
+      .def<[](const Derivation& d) { return tree_table(d.grammar, d.parse.tree); }>(
+          "to_table",
+          "derivation:to_table() -> table  Returns the tree as nested tables {symbol, rule, "
+          "children}. Leaves are texts.")
+      .def<&show_derivation>("__show",
+                             "show(derivation) -> string  Returns the tree as indented lines.")
+      .def<&derivation_brackets>("__tostring",
+                                 "tostring(derivation) -> string  Returns the tree in brackets.");
+}
+
+}  // namespace
+
+OptionRows DrawOptions::rows() {
+  return declare<DrawOptions>(
+      {{"count", &DrawOptions::count, "number of strings; a list is returned", at_least(1)},
+       {"seed", &DrawOptions::seed, "random seed"}});
+}
+
+void bind_grammar(lua_State* L) {
+  Module module(L, "grammar", "Probabilistic context-free grammars and synchronous grammars.");
+  bind_grammar_loading(module);
+  module.def<&tokens_text>(
+      "text",
+      "text(tokens) -> string  Returns a string of symbols as text with blanks between them.");
+  bind_alphabet(module);
+  bind_grammar_class(module);
+  bind_derivation(module);
+  bind_synchronous(module);
+}
+
+}  // namespace pushdown

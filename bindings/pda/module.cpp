@@ -1,0 +1,220 @@
+// pd.pda: pushdown automata. loading.cpp makes them, and trace.cpp has their runs.
+#include "bindings/pda/classes.h"
+
+#include "base/check.h"
+#include "bindings/binder/bind.h"
+#include "bindings/modules.h"
+#include "bindings/tensor/classes.h"
+#include "pda/deterministic_run.h"
+#include "pda/minimisation.h"
+#include "pda/notation.h"
+
+namespace pushdown {
+namespace {
+
+std::string pda_line(const Pda& pda) {
+  const auto count = [](std::size_t n, const char* noun) {
+    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+  };
+  return fmt::format(
+      "Pda{}: {}, {}, {}, {}, {}", pda.name().empty() ? "" : " " + pda.name(),
+      count(pda.states().size(), "state"), count(pda.stack_symbols().size(), "stack symbol"),
+      count(pda.alphabet().size(), "input symbol"), count(pda.transitions().size(), "transition"),
+      pda.deterministic() ? "deterministic" : "nondeterministic");
+}
+
+std::string show_pda(const Pda& pda) {
+  auto text = to_text(pda);
+  if (text.ends_with('\n')) text.pop_back();
+  return pda_line(pda) + "\n" + text;
+}
+
+Json transitions_table(const Pda& pda) {
+  Json list = Json::array();
+  for (const auto& t : pda.transitions()) {
+    Json row{{"state", pda.states()[t.state]},
+             {"top", pda.stack_symbols()[t.top]},
+             {"symbol", pda.alphabet().symbol(t.symbol)},
+             {"next", pda.states()[t.next]}};
+    if (t.action == StackAction::pop)
+      row["pop"] = true;
+    else
+      row[t.action == StackAction::push ? "push" : "replace"] = pda.stack_symbols()[t.pushed];
+    row["weight"] = t.weight;
+    row["text"] = pda.transition_text(t);
+    row["origin"] = t.origin;
+    list.push_back(row);
+  }
+  return list;
+}
+
+std::vector<std::pair<std::string, double>> accepting_table(const Pda& pda) {
+  std::vector<std::pair<std::string, double>> list;
+  for (std::size_t q = 0; q < pda.states().size(); ++q)
+    if (pda.accepting()[q] > 0) list.emplace_back(pda.states()[q], pda.accepting()[q]);
+  return list;
+}
+
+template <class X>
+OptionRow<X> bottom_row() {
+  return {"bottom",
+          &X::reexposed,
+          "whether the initial bottom can be exposed again",
+          {{"reexposed", true}, {"original", false}}};
+}
+struct TraceOptions : RunOptions {
+  static OptionRows rows() { return declare<TraceOptions>({bottom_row<TraceOptions>()}); }
+};
+struct BestOptions : RunOptions {
+  using Self = BestOptions;
+  static OptionRows rows() { return declare<Self>({accepted_row<Self>(), bottom_row<Self>()}); }
+};
+struct AllOptions : RunOptions {
+  using Self = AllOptions;
+  static OptionRows rows() {
+    return declare<Self>({accepted_row<Self>(), limit_row<Self>(), bottom_row<Self>()});
+  }
+};
+
+std::shared_ptr<const StringAutomaton> given_string(const Pda& pda, const Tokens& tokens,
+                                                    const RunOptions& options) {
+  return std::make_shared<StringAutomaton>(
+      on_string(pda, to_word(pda.alphabet(), tokens), options.reexposed));
+}
+
+Trace trace(const Pda& pda, const Tokens& tokens, const TraceOptions& options) {
+  return Trace(given_string(pda, tokens, options));
+}
+
+std::optional<PdaRun> best(const Pda& pda, const Tokens& tokens, const BestOptions& options) {
+  return best_run_of(given_string(pda, tokens, options), options.accepted);
+}
+
+std::vector<PdaRun> all(const Pda& pda, const Tokens& tokens, const AllOptions& options) {
+  return all_runs_of(given_string(pda, tokens, options), options);
+}
+
+double log_weight(const Pda& pda, const Tokens& tokens) {
+  const auto automaton = on_string(pda, to_word(pda.alphabet(), tokens));
+  return LangChart<Log>(automaton).accepted();
+}
+
+bool pda_accepts(const Pda& pda, const Tokens& tokens) {
+  if (pda.deterministic()) return DeterministicRun(pda).accepts(to_word(pda.alphabet(), tokens));
+  return log_weight(pda, tokens) > kMinusInfinity;
+}
+
+struct MinimalOptions {
+  bool keep_dead = false;
+  static OptionRows rows() {
+    return declare<MinimalOptions>({{"keep_dead", &MinimalOptions::keep_dead,
+                                     "keeps states from which no string is accepted"}});
+  }
+};
+
+Pda minimal_pda(const Pda& pda, const MinimalOptions& options) {
+  return minimal(pda, options.keep_dead);
+}
+
+std::vector<std::string> dead_states(const Pda& pda) {
+  std::vector<std::string> names;
+  for (std::size_t q = 0; q < pda.states().size(); ++q)
+    if (pda.dead()[q]) names.push_back(pda.states()[q]);
+  return names;
+}
+
+// n x C x W
+Tensor transition_weights(const Pda& pda, const Tokens& tokens) {
+  const auto automaton = on_string(pda, to_word(pda.alphabet(), tokens));
+  const std::int64_t size = automaton.configurations();
+  const std::int64_t columns = 2 * size + static_cast<std::int64_t>(automaton.states.size());
+  Tensor weights = at::zeros({automaton.length(), size, columns}, at::kDouble);
+  double* w = weights.data_ptr<double>();
+  for (const auto& moves : automaton.moves) {
+    for (const auto& move : moves) {
+      const int target = automaton.target(move, 0);
+      const std::int64_t column = move.action == StackAction::push      ? target
+                                  : move.action == StackAction::replace ? size + target
+                                                                        : 2 * size + move.state;
+      w[move.configuration * columns + column] = std::exp(move.log_weight);
+    }
+    w += size * columns;
+  }
+  return weights;
+}
+
+}  // namespace
+
+void bind_pda(lua_State* L) {
+  Module module(L, "pda", "Weighted pushdown automata.");
+  bind_pda_loading(module);
+  bind_trace(module);
+  Class<Pda>(module, "A weighted pushdown automaton.")
+      .def<&pda_accepts>("accepts",
+                         "pda:accepts(tokens) -> boolean  Returns whether a run accepts the "
+                         "string, which is a text with blanks between symbols or a list.")
+      .def<&log_weight>(
+          "log_weight",
+          "pda:log_weight(tokens) -> number  Returns the natural logarithm of the total weight of "
+          "the runs that accept the string, or -inf if there are none.")
+      .def<&trace>("trace",
+                   "pda:trace(tokens, {options}) -> Trace  Returns all runs on the string at once, "
+                   "by Lang's algorithm.")
+      .def<&best>("best_run",
+                  "pda:best_run(tokens, {options}) -> Run  Returns the accepting run of greatest "
+                  "weight, or nil.")
+      .def<&all>("all_runs",
+                 "pda:all_runs(tokens, {options}) -> table  Returns every accepting run. Raises an "
+                 "error after `limit` moves.")
+      .def<&transition_weights>(
+          "transition_weights",
+          "pda:transition_weights(tokens) -> Tensor  Returns the weights n x C x W with which "
+          "pd.stack.simulate{kind = 'nondeterministic'} computes this automaton on the string.")
+      .def<&Pda::normalized>("normalized",
+                             "pda:normalized() -> Pda  Returns the automaton with weights that sum "
+                             "to 1 for each state, top and input symbol.")
+      .def<&Pda::deterministic>("deterministic",
+                                "pda:deterministic() -> boolean  Returns whether there is at most "
+                                "one transition for each state, top and input symbol.")
+      .def<[](const Pda& pda) { return pda.alphabet(); }>(
+          "alphabet", "pda:alphabet() -> Alphabet  Returns the input symbols.")
+      .def<&Pda::name>("name", "pda:name() -> string  Returns the name, or an empty string.")
+      .def<&Pda::states>("states",
+                         "pda:states() -> table  Returns the states, the start state first.")
+      .def<&Pda::stack_symbols>(
+          "stack_symbols",
+          "pda:stack_symbols() -> table  Returns the stack symbols, the bottom symbol first.")
+      .def<&accepting_table>(
+          "accepting", "pda:accepting() -> table  Returns the weight of each accepting state.")
+      .def<&Pda::at_bottom>("at_bottom",
+                            "pda:at_bottom() -> boolean  Returns whether a run is accepted only if "
+                            "the bottom symbol is alone on the stack.")
+      .def<&dead_states>("dead", "pda:dead() -> table  Returns the trap states.")
+      .def<&Pda::strength>("strength",
+                           "pda:strength() -> number  Returns its strength as a hint, or nil.")
+      .def<&Pda::warnings>("warnings",
+                           "pda:warnings() -> table  Returns warnings about transitions that never "
+                           "fire.")
+      .def<&minimal_pda>("minimal",
+                         "pda:minimal{options} -> Pda  Returns a deterministic automaton with "
+                         "equal states merged and without the parts that no accepted string uses.")
+      .def<&isomorphic>("isomorphic",
+                        "pda:isomorphic(other) -> boolean  Returns whether two deterministic "
+                        "automata are the same up to the names of states and of the bottom symbol.")
+      .def<[](lua_State* L, Any pda, const std::optional<std::string>& path) {
+        Value<Pda>::get(L, pda.index);
+        return draw(L, "state_diagram", "pda", pda, path);
+      }>("svg",
+         "pda:svg(path) -> string  Returns a state diagram as SVG. Also writes it to the path, if "
+         "one is given.")
+      .def<&transitions_table>("transitions",
+                               "pda:transitions() -> table  Returns the transitions, each {state, "
+                               "top, symbol, next, push or replace or pop, weight, text, origin}.")
+      .def<[](const Pda& pda) { return to_text(pda); }>(
+          "text", "pda:text() -> string  Returns the automaton as text that pd.pda.parse reads.")
+      .def<&show_pda>("__show", "show(pda) -> string  Returns all transitions as text.")
+      .def<&pda_line>("__tostring",
+                      "tostring(pda) -> string  Returns one line about the automaton.");
+}
+
+}  // namespace pushdown

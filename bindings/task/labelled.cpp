@@ -1,0 +1,273 @@
+// pd.task: strings labelled valid or invalid.
+#include "bindings/task/labelled.h"
+#include "base/atomic_file.h"
+#include "base/check.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
+#include "bindings/grammar/alphabet.h"
+#include "bindings/grammar/classes.h"
+#include "bindings/session/inputs.h"
+#include "bindings/session/state.h"
+#include "bindings/task/dataset.h"
+#include "task/curriculum.h"
+#include "task/labelled_sampling.h"
+#include "task/string_floor.h"
+
+namespace pushdown {
+namespace {
+
+using LabelledPtr = std::shared_ptr<LabelledDataset>;
+
+struct MadeLabels : LabelledOptions {
+  std::shared_ptr<Grammar> grammar;
+  std::array<int, 2> lengths{};
+  std::variant<double, std::array<double, 2>> difficult = 0.0;
+  OneOrMore<LabelledPtr> exclude;
+  std::optional<std::uint64_t> own_seed;
+  using Self = MadeLabels;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"grammar", &Self::grammar, "language of the valid strings", required},
+         {"lengths", &Self::lengths, "{lowest, highest} length of a string", required},
+         {"positives", &Self::positives, "number of valid strings", at_least(0)},
+         {"negatives", &Self::negatives, "number of invalid strings", at_least(0)},
+         {"difficult", &Self::difficult,
+          "share of negatives made from valid strings; {lowest, highest}: drawn uniformly",
+          Between{0, 1}},
+         {"swaps", &Self::swaps, "numbers of edits of a difficult negative"},
+         {"edits", &Self::edits, "kinds of edits", OneOf{labelled_edits()}},
+         {"distinct", &Self::distinct, "which strings occur only once",
+          OneOf{{"all", "negatives", "none"}}},
+         {"positive_lengths", &Self::positive_lengths, "how the lengths of valid strings are drawn",
+          OneOf{{"uniform", "grammar"}}},
+         {"negative_lengths", &Self::negative_lengths,
+          "how the lengths of random negatives are drawn", OneOf{{"positives", "uniform"}}},
+         {"negative_kind", &Self::negative_kind,
+          "random and difficult negatives, or negatives with the statistics of valid strings",
+          OneOf{{"usual", "matched"}}},
+         {"exclude", &Self::exclude, "datasets whose strings must not occur"},
+         {"seed", &Self::own_seed, "random seed"}});
+  }
+};
+
+LabelledDataset labelled_dataset_of(lua_State* L, MadeLabels options) {
+  options.shortest = options.lengths[0];
+  options.longest = options.lengths[1];
+  if (const auto* share = std::get_if<double>(&options.difficult))
+    options.difficult = std::array{*share, *share};
+  options.difficult_low = std::get<1>(options.difficult)[0];
+  options.difficult_high = std::get<1>(options.difficult)[1];
+  const auto& excluded = options.exclude.list;
+  options.seed = seed_or_next(L, options.own_seed);
+  return make_labelled(*options.grammar, options, {excluded.begin(), excluded.end()});
+}
+
+struct OwnLabels {
+  GivenAlphabet alphabet;
+  std::vector<Tokens> strings;
+  std::vector<bool> labels;
+  bool classes = false;
+  using Self = OwnLabels;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"alphabet", &Self::alphabet, "symbols of the strings", required},
+         {"strings", &Self::strings, "the strings", required, TypeText{"list of strings"}},
+         {"labels", &Self::labels, "true for each valid string", required},
+         {"classes", &Self::classes,
+          "labels are observed classes, so that one string may have both"}});
+  }
+};
+
+LabelledDataset own_strings(const OwnLabels& own) {
+  Alphabet alphabet = alphabet_of(own.alphabet);
+  auto words = to_words(alphabet, own.strings);
+  return LabelledDataset(std::move(alphabet), std::move(words), own.labels, {},
+                         own.classes ? LabelMeaning::observed_class : LabelMeaning::membership);
+}
+
+LabelledDataset load_labelled(lua_State* L, const std::string& path) {
+  return parse_labelled(read_input(L, "data", path), path);
+}
+
+void save_labelled(const LabelledDataset& dataset, const std::string& path) {
+  write_file(path, to_text(dataset));
+}
+
+std::vector<std::string> labelled_strings_of(const LabelledDataset& dataset) {
+  std::vector<std::string> texts;
+  for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
+  return texts;
+}
+
+std::vector<std::int64_t> labelled_lengths_of(const LabelledDataset& dataset) {
+  std::vector<std::int64_t> lengths;
+  for (const auto& word : dataset.words())
+    lengths.push_back(static_cast<std::int64_t>(word.size()));
+  return lengths;
+}
+
+std::vector<LabelledDataset> split_set(lua_State* L, const LabelledDataset& dataset,
+                                       const std::vector<double>& shares,
+                                       const SeedOption& options) {
+  return split(dataset, shares, seed_or_next(L, options.seed));
+}
+
+LabelledDataset of_length(const LabelledDataset& dataset, std::int64_t shortest,
+                          std::int64_t longest) {
+  const auto indices = dataset.of_length(shortest, longest);
+  check(!indices.empty(), "labelled.of_length", "there are no strings of {}",
+        length_text(shortest, longest));
+  return dataset.subset(indices);
+}
+
+// Only the valid strings, for a language model.
+Dataset valid_strings(const LabelledDataset& dataset) {
+  std::vector<Word> words;
+  for (std::int64_t i = 0; i < dataset.size(); ++i)
+    if (dataset.labels()[i]) words.push_back(dataset.words()[i]);
+  return Dataset(dataset.alphabet(), std::move(words));
+}
+
+std::vector<std::pair<std::string, std::vector<std::vector<int>>>> targets_of(
+    const LabelledDataset& dataset, const Grammar& grammar) {
+  check_same_alphabet("labelled.step_targets", "the dataset and the grammar", dataset.alphabet(),
+                      grammar.alphabet());
+  std::vector<std::vector<int>> viable, member;
+  for (const auto& targets : step_targets(grammar, dataset.words())) {
+    viable.emplace_back(targets.viable.begin(), targets.viable.end());
+    member.emplace_back(targets.member.begin(), targets.member.end());
+  }
+  return {{"viable", std::move(viable)}, {"member", std::move(member)}};
+}
+
+std::vector<std::int64_t> wrong_of(const LabelledDataset& dataset, const Grammar& grammar) {
+  auto wrong = wrong_labels(dataset, grammar);
+  for (auto& index : wrong) ++index;
+  return wrong;
+}
+
+struct PhaseOptions : CurriculumOptions {
+  OneOrMore<std::int64_t> limits;
+  using Self = PhaseOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"kind", &Self::kind, "order of the strings",
+          OneOf{{"sequential", "incremental", "two_stage"}}},
+         {"threshold", &Self::threshold, "two_stage: maximum length of the first stage"},
+         {"epochs", &Self::limits,
+          "epoch at which each stage ends; 350, or {200, 350} for two_stage, if absent"},
+         {"step", &Self::step, "increase of the maximum length from one pass to the next",
+          at_least(1)},
+         {"stage_end", &Self::stage_end, "what ends a stage", OneOf{stage_ends()}}});
+  }
+};
+
+// A list of {stage=, longest=, random=, epochs=, data=}.
+Results phases_of(lua_State* L, const LabelledDataset& dataset, PhaseOptions chosen) {
+  chosen.epochs = chosen.limits.list;
+  const auto phases = curriculum(dataset, chosen);
+  lua_createtable(L, static_cast<int>(phases.size()), 0);
+  const int list = lua_gettop(L);
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const auto& phase = phases[i];
+    Json said{{"stage", phase.stage}, {"longest", phase.longest}, {"random", phase.random}};
+    if (phase.epochs != kNoEpochLimit) said["epochs"] = phase.epochs;
+    Value<Json>::push(L, said);
+    Value<LabelledDataset>::push(L, dataset.subset(phase.strings));
+    lua_setfield(L, -2, "data");
+    lua_rawseti(L, list, static_cast<int>(i) + 1);
+  }
+  return {1};
+}
+
+// {error =, classifier =, errors = {...}}.
+Results floor_of(lua_State* L, const LabelledDataset& train, const LabelledDataset& test) {
+  const auto floor = string_floor(train, test);
+  Json errors = Json::object();
+  for (const auto& [name, error] : floor.errors) errors[name] = error;
+  Value<Json>::push(
+      L, {{"error", floor.error}, {"classifier", floor.classifier}, {"errors", std::move(errors)}});
+  return {1};
+}
+
+std::string labelled_line_of(const LabelledDataset& dataset) {
+  return fmt::format("LabelledDataset: {} valid and {} invalid strings of {}", dataset.positives(),
+                     dataset.negatives(), length_text(dataset.shortest(), dataset.longest()));
+}
+
+}  // namespace
+
+void bind_labelled(Module& module) {
+  module
+      .def<&labelled_dataset_of>(
+          "labelled",
+          "labelled{options} -> LabelledDataset  Returns strings of the grammar's language, and "
+          "strings that are rejected by an exact oracle made from the grammar.")
+      .def<&own_strings>("labelled_dataset",
+                         "labelled_dataset{options} -> LabelledDataset  Returns a dataset of "
+                         "given strings.")
+      .def<&load_labelled>("load_labelled",
+                           "load_labelled(path) -> LabelledDataset  Returns the dataset in a file "
+                           "that labelled:save wrote, with a label, a tab and a string per line.");
+  Class<LabelledDataset>(module, "Strings over one alphabet, each labelled valid or invalid.")
+      .def<&LabelledDataset::size>("size",
+                                   "labelled:size() -> integer  Returns the number of strings.")
+      .def<&LabelledDataset::positives>(
+          "positives", "labelled:positives() -> integer  Returns the number of valid strings.")
+      .def<&LabelledDataset::negatives>(
+          "negatives", "labelled:negatives() -> integer  Returns the number of invalid strings.")
+      .def<&labelled_strings_of>(
+          "strings",
+          "labelled:strings() -> table  Returns the strings as texts with blanks between symbols.")
+      .def<[](const LabelledDataset& dataset) { return dataset.labels(); }>(
+          "labels",
+          "labelled:labels() -> table  Returns true for each valid string, false for the others.")
+      .def<&labelled_lengths_of>("lengths",
+                                 "labelled:lengths() -> table  Returns the length of every string.")
+      .def<&LabelledDataset::symbol_count>(
+          "symbol_count",
+          "labelled:symbol_count() -> integer  Returns the total number of symbols.")
+      .def<[](const LabelledDataset& dataset) { return dataset.alphabet(); }>(
+          "alphabet", "labelled:alphabet() -> Alphabet  Returns the symbols of the language.")
+      .def<&valid_strings>("valid_strings",
+                           "labelled:valid_strings() -> Dataset  Returns only the valid strings.")
+      .def<&split_set>("split",
+                       "labelled:split(shares, {options}) -> table  Returns parts of these "
+                       "shares with the same balance of labels. No string is in two parts.")
+      .def<&of_length>("of_length",
+                       "labelled:of_length(shortest, longest) -> LabelledDataset  Returns the "
+                       "strings of these lengths in the same order.")
+      .def<&phases_of>(
+          "curriculum",
+          "labelled:curriculum{options} -> table  Returns the phases of sequential, incremental or "
+          "two_stage training as a list of {stage=, longest=, random=, epochs=, data=}. A phase "
+          "without a limit has no epochs.")
+      .def<&targets_of>("step_targets",
+                        "labelled:step_targets(grammar) -> table  Returns the lists viable and "
+                        "member. For each string and time, from before the first symbol on, they "
+                        "have 1 if the prefix can become a string of the language, or is one.")
+      .def<[](const LabelledDataset& dataset, const Grammar& grammar) {
+        return with_dead_ends(dataset, grammar);
+      }>("with_dead_ends",
+         "labelled:with_dead_ends(grammar) -> LabelledDataset  Returns the same strings with "
+         "dead_ends(): the number of symbols after which no string of the language can follow.")
+      .def<[](const LabelledDataset& dataset) { return dataset.dead_ends(); }>(
+          "dead_ends",
+          "labelled:dead_ends() -> table  Returns for each string the number of symbols after "
+          "which it cannot become valid, or 0 if there is none. Returns an empty table if this is "
+          "not known.")
+      .def<&wrong_of>("wrong_labels",
+                      "labelled:wrong_labels(grammar) -> table  Returns the numbers of the strings "
+                      "whose label the grammar contradicts.")
+      .def<&floor_of>("floor",
+                      "labelled:floor(test) -> table  Returns the smallest error in percent on "
+                      "another set among simple classifiers learnt from this one: {error=, "
+                      "classifier=, errors=}, with errors by the name of the classifier.")
+      .def<&save_labelled>(
+          "save",
+          "labelled:save(path)  Writes a text file with a label, a tab and a string per line.")
+      .def<&labelled_line_of>("__tostring",
+                              "tostring(labelled) -> string  Returns one line about the dataset.");
+}
+
+}  // namespace pushdown

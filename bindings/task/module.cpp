@@ -1,0 +1,232 @@
+// Samplers of grammars, and datasets of pd.task. labelled.cpp has labelled strings,
+// text.cpp running texts and corpora, and numbers.cpp number prediction.
+#include "base/atomic_file.h"
+#include "base/check.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
+#include "bindings/grammar/alphabet.h"
+#include "bindings/grammar/classes.h"
+#include "bindings/modules.h"
+#include "bindings/session/inputs.h"
+#include "bindings/session/state.h"
+#include "bindings/task/dataset.h"
+#include "bindings/task/labelled.h"
+#include "bindings/task/numbers.h"
+#include "bindings/task/pairs.h"
+#include "bindings/task/sentences.h"
+#include "bindings/task/text.h"
+#include "task/dataset_text.h"
+#include "task/sampled_dataset.h"
+
+namespace pushdown {
+namespace {
+
+struct OwnDataset {
+  GivenAlphabet alphabet;
+  std::vector<Tokens> strings;
+  std::optional<std::vector<double>> log_probabilities;
+  using Self = OwnDataset;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"alphabet", &Self::alphabet, "symbols of the strings", required},
+         {"strings", &Self::strings, "the strings", required, TypeText{"list of strings"}},
+         {"log_probabilities", &Self::log_probabilities,
+          "natural logarithm of the probability of each string"}});
+  }
+};
+
+Dataset make_dataset(const OwnDataset& own) {
+  Alphabet alphabet = alphabet_of(own.alphabet);
+  auto words = to_words(alphabet, own.strings);
+  if (!own.log_probabilities) return Dataset(std::move(alphabet), std::move(words));
+  return Dataset(std::move(alphabet), std::move(words), *own.log_probabilities);
+}
+
+Dataset load_dataset(lua_State* L, const std::string& path) {
+  return parse_dataset(read_input(L, "data", path), path);
+}
+
+void save_dataset(const Dataset& dataset, const std::string& path) {
+  write_file(path, to_text(dataset));
+}
+
+std::vector<std::string> task_strings_of(const Dataset& dataset) {
+  std::vector<std::string> texts;
+  for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
+  return texts;
+}
+
+std::vector<std::int64_t> task_lengths_of(const Dataset& dataset) {
+  std::vector<std::int64_t> lengths;
+  for (const auto& word : dataset.words())
+    lengths.push_back(static_cast<std::int64_t>(word.size()));
+  return lengths;
+}
+
+std::string dataset_line(const Dataset& dataset) {
+  auto lengths = task_lengths_of(dataset);
+  const auto [low, high] = std::minmax_element(lengths.begin(), lengths.end());
+  return fmt::format("Dataset: {} string{} of {}, {} symbols in all", dataset.size(),
+                     dataset.size() == 1 ? "" : "s", length_text(*low, *high),
+                     dataset.symbol_count());
+}
+
+struct DatasetOptions {
+  std::optional<std::uint64_t> seed;
+  std::int64_t batch = 10;
+  using Self = DatasetOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"seed", &Self::seed, "random seed"},
+         {"batch", &Self::batch, "number of consecutive strings of one length", at_least(1)}});
+  }
+};
+
+Dataset sampler_dataset(lua_State* L, const Sampler& sampler, std::int64_t count,
+                        const DatasetOptions& options) {
+  return sample_dataset(sampler, count, options.batch, seed_or_next(L, options.seed));
+}
+
+using TaskStrings = std::variant<std::shared_ptr<Dataset>, std::vector<Tokens>>;
+
+struct EventOptions {
+  bool end_symbol = true;
+  static OptionRows rows() {
+    return declare<EventOptions>(
+        {{"end_symbol", &EventOptions::end_symbol,
+          "of whole strings; false: of each symbol given those before it and that the string goes "
+          "on, which a model with end_symbol = false predicts"}});
+  }
+};
+
+double sampler_lower_bound(const Sampler& sampler, const TaskStrings& strings,
+                           const EventOptions& options) {
+  const auto& alphabet = sampler.grammar().alphabet();
+  if (const auto* dataset = std::get_if<std::shared_ptr<Dataset>>(&strings)) {
+    check_same_alphabet("sampler.lower_bound", "the dataset and the sampler",
+                        (*dataset)->alphabet(), alphabet);
+    return sampler.lower_bound((*dataset)->words(), options.end_symbol);
+  }
+  return sampler.lower_bound(to_words(alphabet, std::get<std::vector<Tokens>>(strings)),
+                             options.end_symbol);
+}
+
+// ---- Samplers ----
+
+std::string sampler_line(const Sampler& sampler) {
+  return fmt::format("Sampler{}: lengths {} to {}, of which {} ha{} strings",
+                     sampler.grammar().name().empty() ? "" : " of " + sampler.grammar().name(),
+                     sampler.shortest(), sampler.longest(), sampler.lengths().size(),
+                     sampler.lengths().size() == 1 ? "s" : "ve");
+}
+
+Texts sampler_sample(lua_State* L, const Sampler& sampler, const DrawOptions& options) {
+  Random random(seed_or_next(L, options.seed), "strings");
+  return drawn(sampler.grammar().alphabet(), options.count, [&] { return sampler.sample(random); });
+}
+
+double sampler_log_probability(const Sampler& sampler, const Tokens& tokens,
+                               const EventOptions& options) {
+  return sampler.log_probability(to_word(sampler.grammar().alphabet(), tokens), options.end_symbol);
+}
+
+struct EntropyOptions {
+  std::int64_t strings = 1000;
+  std::optional<std::uint64_t> seed;
+  using Self = EntropyOptions;
+  static OptionRows rows() {
+    return declare<Self>({{"strings", &Self::strings, "number of strings to draw", at_least(2)},
+                          {"seed", &Self::seed, "random seed"}});
+  }
+};
+
+std::tuple<double, double> estimate_entropy(lua_State* L, const Sampler& sampler,
+                                            const EntropyOptions& options) {
+  const auto estimate = sampler.estimate_entropy(options.strings, seed_or_next(L, options.seed));
+  return {estimate.value, estimate.standard_error};
+}
+
+Grammar sampler_grammar(const Sampler& sampler) { return sampler.grammar(); }
+
+void bind_sampler(Module& module) {
+  Class<Sampler>(module, "Draws strings whose lengths lie in an interval.")
+      .def<&sampler_log_probability>("log_probability",
+                                     "sampler:log_probability(tokens, {options}) -> number  "
+                                     "Returns the natural logarithm of the "
+                                     "probability that the sampler draws this string.")
+      .def<&sampler_sample>(
+          "sample",
+          "sampler:sample{options} -> string or table  Returns a random string, or "
+          "a list of `count` strings.")
+      .def<&sampler_dataset>("dataset",
+                             "sampler:dataset(count, {options}) -> Dataset  Returns a dataset of "
+                             "random strings.")
+      .def<&sampler_lower_bound>("lower_bound",
+                                 "sampler:lower_bound(dataset, {options}) -> number  Returns the "
+                                 "cross-entropy of the sampler itself "
+                                 "on the strings in nats per symbol.")
+      .def<&Sampler::entropy>("entropy",
+                              "sampler:entropy() -> number  Returns the exact entropy in nats per "
+                              "string. The grammar must be declared unambiguous.")
+      .def<&Sampler::expected_lower_bound>(
+          "expected_lower_bound",
+          "sampler:expected_lower_bound() -> number  Returns the exact entropy divided by the mean "
+          "length, in nats per symbol. It is the limit of the lower bound for ever larger "
+          "datasets.")
+      .def<&estimate_entropy>("estimate_entropy",
+                              "sampler:estimate_entropy{options} -> number, number  Returns an "
+                              "estimate of the entropy in nats per string from random strings, "
+                              "and its standard error.")
+      .def<&Sampler::lengths>("lengths",
+                              "sampler:lengths() -> table  Returns the lengths that have strings.")
+      .def<&sampler_grammar>(
+          "grammar", "sampler:grammar() -> Grammar  Returns the grammar that it draws from.")
+      .def<&sampler_line>("__tostring",
+                          "tostring(sampler) -> string  Returns one line about the sampler.");
+}
+
+}  // namespace
+
+void bind_task(lua_State* L) {
+  Module module(L, "task",
+                "Datasets: strings with probabilities, strings with labels, pairs and text.");
+  module
+      .def<&make_dataset>("dataset",
+                          "dataset{options} -> Dataset  Returns a dataset of given strings.")
+      .def<&load_dataset>(
+          "load_dataset",
+          "load_dataset(path) -> Dataset  Returns the dataset in a file that dataset:save wrote.");
+  Class<Dataset>(module, "Strings over one alphabet, with their probabilities if they are known.")
+      .def<&Dataset::size>("size", "dataset:size() -> integer  Returns the number of strings.")
+      .def<&task_strings_of>(
+          "strings",
+          "dataset:strings() -> table  Returns the strings as texts with blanks between symbols.")
+      .def<&task_lengths_of>("lengths",
+                             "dataset:lengths() -> table  Returns the length of every string.")
+      .def<&Dataset::symbol_count>(
+          "symbol_count", "dataset:symbol_count() -> integer  Returns the total number of symbols.")
+      .def<[](const Dataset& dataset) { return dataset.alphabet(); }>(
+          "alphabet", "dataset:alphabet() -> Alphabet  Returns the symbols of the language.")
+      .def<[](const Dataset& dataset, const EventOptions& options) {
+        return dataset.log_probabilities(options.end_symbol);
+      }>("log_probabilities",
+         "dataset:log_probabilities{options} -> table  Returns the natural logarithms of the "
+         "probabilities of the strings in the distribution that they were drawn from.")
+      .def<[](const Dataset& dataset, const EventOptions& options) {
+        return dataset.lower_bound(options.end_symbol);
+      }>("lower_bound",
+         "dataset:lower_bound{options} -> number  Returns the cross-entropy of that distribution "
+         "itself in nats per symbol.")
+      .def<&save_dataset>("save",
+                          "dataset:save(path)  Writes a text file with one string per line.")
+      .def<&dataset_line>("__tostring",
+                          "tostring(dataset) -> string  Returns one line about the dataset.");
+  bind_labelled(module);
+  bind_running_text(module);
+  bind_sentences(module);
+  bind_pairs(module);
+  bind_number(module);
+  bind_sampler(module);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,85 @@
+// The records of a training besides its own files: its provenance, a row in the registry of runs,
+// and a mirror for other programs. Lua code makes them (scripts/lib/runs/training.lua, mirror.lua).
+#include <cstdlib>
+
+#include "base/check.h"
+#include "bindings/binder/interrupt.h"
+#include "bindings/session/log.h"
+#include "bindings/train/trainer.h"
+
+namespace pushdown {
+
+std::optional<std::string> call_library(lua_State* L, const char* module, const char* function,
+                                        const std::function<int()>& push_arguments, bool* result) {
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 8, "calling the library");
+  lua_getglobal(L, "require");
+  lua_pushstring(L, module);
+  bool done = try_lua(L, 1, 1);
+  if (done) {
+    lua_getfield(L, -1, function);
+    done = try_lua(L, push_arguments(), 1);
+    if (done && result != nullptr) *result = lua_toboolean(L, -1) != 0;
+  }
+  const char* message = done ? nullptr : lua_tostring(L, -1);
+  const std::string reason = message != nullptr ? message : "an error";
+  lua_settop(L, top);
+  if (done) return std::nullopt;
+  stop_if_interrupted(L);
+  return reason;
+}
+
+void record_training(lua_State* L, const Trainer& trainer, const char* event, const Path& folder) {
+  const auto wrong = call_library(L, "pushdown.runs.training", event, [&] {
+    Value<std::string>::push(L, folder.string());
+    lua_pushboolean(L, trainer.finished().empty() ? 0 : 1);
+    return 2;
+  });
+  if (wrong)
+    log_message("warn", fmt::format("the provenance of the run in '{}' was not recorded: {}",
+                                    folder.string(), *wrong));
+}
+
+bool in_experiment(lua_State* L, const Path& folder) {
+  bool inside = false;
+  const auto wrong = call_library(
+      L, "pushdown.runs", "in_experiment",
+      [&] {
+        Value<std::string>::push(L, folder.string());
+        return 1;
+      },
+      &inside);
+  if (wrong) throw std::runtime_error(*wrong);
+  return inside;
+}
+
+namespace {
+
+std::optional<std::string> call_mirror(lua_State* L, const char* function,
+                                       const std::vector<std::string>& texts) {
+  return call_library(L, "pushdown.mirror", function, [&] {
+    for (const auto& text : texts) Value<std::string>::push(L, text);
+    return static_cast<int>(texts.size());
+  });
+}
+
+}  // namespace
+
+std::string mirror_target(lua_State* L, const std::optional<std::string>& option) {
+  const char* variable = std::getenv("PUSHDOWN_MIRROR");
+  const std::string target = option ? *option : variable != nullptr ? variable : "";
+  if (target.empty()) return target;
+  if (const auto wrong = call_mirror(L, "target", {target})) throw std::invalid_argument(*wrong);
+  return target;
+}
+
+void mirror_training(lua_State* L, const Path& folder, const char* function,
+                     const std::string& target) {
+  std::vector<std::string> texts{folder.string()};
+  if (!target.empty()) texts.push_back(target);
+  if (const auto wrong = call_mirror(L, function, texts))
+    log_message("warn",
+                fmt::format("the training in '{}' is not mirrored: {}", folder.string(), *wrong));
+}
+
+}  // namespace pushdown

@@ -15,7 +15,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kSynchronousPlace = "grammar.sample";
+constexpr auto kWhere = "grammar.sample";
 
 std::string synchronous_line_of(const SynchronousGrammar& grammar) {
   const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
@@ -86,12 +86,12 @@ struct PairOptions {
 Json sample_synchronous(lua_State* L, const SynchronousGrammar& grammar,
                         const PairOptions& options) {
   const auto& [length, lengths] = std::pair(options.length, options.lengths);
-  check(!length || !lengths, kSynchronousPlace,
+  check(!length || !lengths, kWhere,
         "length and lengths are two ways to say the same; leave one out");
-  check(length || lengths, kSynchronousPlace,
+  check(length || lengths, kWhere,
         "expected length = or lengths = {{lowest, highest}} of the source");
   const auto interval = [](const char* key, const auto& given) {
-    return length_interval(kSynchronousPlace, key, Json(given), 0);
+    return length_interval(kWhere, key, Json(given), 0);
   };
   const auto source = length ? LengthInterval{*length, *length} : interval("lengths", *lengths);
   std::optional<LengthInterval> target;

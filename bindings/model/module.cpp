@@ -53,26 +53,25 @@ ModelState begin(const LanguageModel& model, std::optional<std::int64_t> batch,
 // The symbols of one string, or one entry for each string of a batch : B x c
 using Words = std::variant<std::string, std::vector<Tokens>>;
 Tensor words_tensor(const LanguageModel& model, const Words& words, const ModelState& state) {
-  constexpr auto kModelPlace = "model.read";
+  constexpr auto kWhere = "model.read";
   const auto* list = std::get_if<std::vector<Tokens>>(&words);
   if (list == nullptr || state.single) {
-    check(state.single, kModelPlace, "expected a list of {} strings, got one text",
-          state.reading.batch);
+    check(state.single, kWhere, "expected a list of {} strings, got one text", state.reading.batch);
     if (list == nullptr) return word_tensor(model, std::get<std::string>(words));
     std::vector<std::string> symbols;
     for (const auto& symbol : *list) {
-      check(std::holds_alternative<std::string>(symbol), kModelPlace,
+      check(std::holds_alternative<std::string>(symbol), kWhere,
             "expected the symbols of one string, got a list of lists");
       symbols.push_back(std::get<std::string>(symbol));
     }
     return word_tensor(model, symbols);
   }
-  check(static_cast<std::int64_t>(list->size()) == state.reading.batch, kModelPlace,
+  check(static_cast<std::int64_t>(list->size()) == state.reading.batch, kWhere,
         "expected a list of {} strings, got {}", state.reading.batch, list->size());
   std::vector<Tensor> rows;
   for (const auto& tokens : *list) rows.push_back(word_tensor(model, tokens));
   for (const auto& row : rows)
-    check(row.size(1) == rows[0].size(1), kModelPlace,
+    check(row.size(1) == rows[0].size(1), kWhere,
           "the strings of a batch must have the same length, got {} and {}", rows[0].size(1),
           row.size(1));
   return at::cat(rows);

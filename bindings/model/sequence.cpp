@@ -78,7 +78,7 @@ std::string model_program(const SequenceModel& model, const ProgramOptions& opti
 }
 
 void set_parameters_of(const SequenceModel& model, Any values) {
-  constexpr auto kSequenceModelPlace = "model.set_parameters";
+  constexpr auto kWhere = "model.set_parameters";
   lua_State* L = values.state;
   if (!lua_istable(L, values.index)) wrong_type(L, values.index, "a table");
   std::vector<std::string> names;
@@ -94,14 +94,13 @@ void set_parameters_of(const SequenceModel& model, Any values) {
       throw WrongType(values.index, "a table with names as keys", "the key " + type_text(L, -2));
     const std::string name = lua_tostring(L, -2);
     const auto near = nearest_names(name, names);
-    check(own.contains(name), kSequenceModelPlace,
-          "unknown parameter '{}'{}; the parameters are {}", name,
+    check(own.contains(name), kWhere, "unknown parameter '{}'{}; the parameters are {}", name,
           near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
     const Tensor value = named_tensor(L, values.index, name, own[name].scalar_type());
-    check(value.sizes() == own[name].sizes(), kSequenceModelPlace, "'{}' must be {}, got {}", name,
+    check(value.sizes() == own[name].sizes(), kWhere, "'{}' must be {}, got {}", name,
           shape_text(own[name]), shape_text(value));
     const Tensor converted = value.to(own[name].scalar_type());
-    check_finite(kSequenceModelPlace, name, converted);
+    check_finite(kWhere, name, converted);
     copies.emplace_back(own[name], converted);
   }
   at::NoGradGuard guard;
@@ -110,7 +109,7 @@ void set_parameters_of(const SequenceModel& model, Any values) {
 
 namespace {
 
-constexpr auto kRenamePlace = "model.load_parameters";
+constexpr auto kWhere = "model.load_parameters";
 
 // Pops the value on top of the stack under the name that `rename` returned.
 void take_renamed(lua_State* L, const std::string& name, const Tensor& tensor,
@@ -118,7 +117,7 @@ void take_renamed(lua_State* L, const std::string& name, const Tensor& tensor,
   if (lua_type(L, -1) == LUA_TSTRING)
     tensors.emplace_back(lua_tostring(L, -1), tensor);
   else if (lua_type(L, -1) != LUA_TBOOLEAN || lua_toboolean(L, -1))
-    fail(kRenamePlace, "rename gives for '{}' {}, expected a name, or false to leave it out", name,
+    fail(kWhere, "rename gives for '{}' {}, expected a name, or false to leave it out", name,
          type_text(L, lua_gettop(L)));
   lua_pop(L, 1);
 }
@@ -138,7 +137,7 @@ ParameterList renamed_by_table(lua_State* L, int table, const ParameterList& ten
     }
   }
   for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1))
-    check(lua_type(L, -2) == LUA_TSTRING && names.contains(lua_tostring(L, -2)), kRenamePlace,
+    check(lua_type(L, -2) == LUA_TSTRING && names.contains(lua_tostring(L, -2)), kWhere,
           "rename has the key {}, which is no tensor of the source",
           type_text(L, lua_gettop(L) - 1));
   return result;
@@ -173,7 +172,7 @@ ParameterList renamed_tensors(lua_State* L, LuaOption option, ParameterList tens
   option.push(L);
   const int rename = lua_gettop(L);
   const int type = lua_type(L, rename);
-  check(type == LUA_TNIL || type == LUA_TTABLE || type == LUA_TFUNCTION, kRenamePlace,
+  check(type == LUA_TNIL || type == LUA_TTABLE || type == LUA_TFUNCTION, kWhere,
         "rename must be a table or a function, got {}", type_text(L, rename));
   if (type == LUA_TTABLE) tensors = renamed_by_table(L, rename, tensors);
   if (type == LUA_TFUNCTION) tensors = renamed_by_function(L, rename, tensors);

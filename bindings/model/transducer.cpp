@@ -28,10 +28,10 @@ struct NewTransducer {
 };
 
 TransducerPtr transducer(lua_State* L, const NewTransducer& made) {
-  constexpr auto kTransducerPlace = "model.transducer";
-  check(!made.pairs || (!made.source && !made.target), kTransducerPlace,
+  constexpr auto kWhere = "model.transducer";
+  check(!made.pairs || (!made.source && !made.target), kWhere,
         "give either pairs or the alphabets, not both");
-  check(made.pairs || (made.source && made.target), kTransducerPlace,
+  check(made.pairs || (made.source && made.target), kWhere,
         "expected pairs, or source_alphabet and target_alphabet");
   return std::make_shared<Transducer>(
       made.pairs ? made.pairs->source_alphabet() : alphabet_of(*made.source),

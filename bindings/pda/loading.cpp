@@ -12,51 +12,50 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kPdaLoadingPlace = "pda";
+constexpr auto kWhere = "pda";
 
 double number_entry(const Json& row, const char* key, double otherwise, const std::string& origin) {
   if (!row.contains(key)) return otherwise;
-  check(row[key].is_number(), kPdaLoadingPlace, "{}: the {} of a transition must be a number",
-        origin, key);
+  check(row[key].is_number(), kWhere, "{}: the {} of a transition must be a number", origin, key);
   return row[key].get<double>();
 }
 
 // {state=, top=, symbol=, next=, push= | replace= | pop = true, weight=}
 TransitionPattern from_parts(const Json& row, const std::string& origin) {
   check_keys(
-      kPdaLoadingPlace, row,
+      kWhere, row,
       {"state", "top", "symbol", "next", "push", "replace", "pop", "weight", "text", "origin"});
   TransitionPattern t;
   t.origin = origin;
   for (const auto& [key, name] :
        {std::pair{"state", &t.state}, {"top", &t.top}, {"symbol", &t.symbol}, {"next", &t.next}}) {
-    check(row.contains(key) && row[key].is_string(), kPdaLoadingPlace, "{}: '{}' must be a text",
-          origin, key);
+    check(row.contains(key) && row[key].is_string(), kWhere, "{}: '{}' must be a text", origin,
+          key);
     *name = row[key].get<std::string>();
   }
   const bool pop = row.value("pop", Json(false)) == Json(true);
-  check(pop + row.contains("push") + row.contains("replace") == 1, kPdaLoadingPlace,
+  check(pop + row.contains("push") + row.contains("replace") == 1, kWhere,
         "{}: a transition has one of push = 'y', replace = 'y' and pop = true", origin);
   t.action = pop                    ? StackAction::pop
              : row.contains("push") ? StackAction::push
                                     : StackAction::replace;
-  if (!pop) t.pushed = text_entry(kPdaLoadingPlace, row, row.contains("push") ? "push" : "replace");
+  if (!pop) t.pushed = text_entry(kWhere, row, row.contains("push") ? "push" : "replace");
   return t;
 }
 
 TransitionPattern read_transition(const Json& row, std::size_t place) {
   const auto here = fmt::format("transition {}", place);
   if (row.is_string()) return parse_transition(row.get<std::string>(), here);
-  check(row.is_object(), kPdaLoadingPlace, "{} must be a text or a table", here);
-  auto origin = text_entry(kPdaLoadingPlace, row, "origin");
+  check(row.is_object(), kWhere, "{} must be a text or a table", here);
+  auto origin = text_entry(kWhere, row, "origin");
   if (origin.empty()) origin = here;
   TransitionPattern t;
   if (row.contains("state")) {
     t = from_parts(row, origin);
   } else {
-    check_keys(kPdaLoadingPlace, row, {"text", "weight", "origin"});
-    t = parse_transition(text_entry(kPdaLoadingPlace, row, "text"), origin);
-    check(t.weight == 1 || !row.contains("weight"), kPdaLoadingPlace,
+    check_keys(kWhere, row, {"text", "weight", "origin"});
+    t = parse_transition(text_entry(kWhere, row, "text"), origin);
+    check(t.weight == 1 || !row.contains("weight"), kWhere,
           "{}: the weight stands in the transition and beside it", origin);
   }
   t.weight = number_entry(row, "weight", t.weight, origin);
@@ -65,40 +64,39 @@ TransitionPattern read_transition(const Json& row, std::size_t place) {
 
 // From the declarations of a file or of the user.
 Pda build_pda(const Json& spec) {
-  check(spec.is_object() && spec.contains("transitions"), kPdaLoadingPlace,
+  check(spec.is_object() && spec.contains("transitions"), kWhere,
         "expected a table with a list of transitions");
-  check_keys(kPdaLoadingPlace, spec,
+  check_keys(kWhere, spec,
              {"name", "doc", "start", "bottom", "states", "symbols", "stack_symbols", "accepting",
               "at_bottom", "dead", "strength", "transitions", "options"});
   PdaSource source;
-  source.name = text_entry(kPdaLoadingPlace, spec, "name");
-  source.start = text_entry(kPdaLoadingPlace, spec, "start");
-  source.bottom = text_entry(kPdaLoadingPlace, spec, "bottom");
-  source.states = text_list(kPdaLoadingPlace, spec, "states");
-  source.symbols = text_list(kPdaLoadingPlace, spec, "symbols");
-  source.stack_symbols = text_list(kPdaLoadingPlace, spec, "stack_symbols");
+  source.name = text_entry(kWhere, spec, "name");
+  source.start = text_entry(kWhere, spec, "start");
+  source.bottom = text_entry(kWhere, spec, "bottom");
+  source.states = text_list(kWhere, spec, "states");
+  source.symbols = text_list(kWhere, spec, "symbols");
+  source.stack_symbols = text_list(kWhere, spec, "stack_symbols");
   const Json at_bottom = spec.value("at_bottom", Json(false));
-  check(at_bottom.is_boolean(), kPdaLoadingPlace, "'at_bottom' must be true or false");
+  check(at_bottom.is_boolean(), kWhere, "'at_bottom' must be true or false");
   source.at_bottom = at_bottom.get<bool>();
-  source.dead = text_list(kPdaLoadingPlace, spec, "dead");
+  source.dead = text_list(kWhere, spec, "dead");
   if (const Json strength = spec.value("strength", Json()); !strength.is_null()) {
-    check(strength.is_number(), kPdaLoadingPlace, "'strength' must be a number");
+    check(strength.is_number(), kWhere, "'strength' must be a number");
     source.strength = strength.get<double>();
   }
   const Json accepting = spec.value("accepting", Json::array());
   if (accepting.is_object()) {
     for (const auto& [state, weight] : accepting.items()) {
-      check(weight.is_number(), kPdaLoadingPlace,
-            "the weight of the accepting state {} must be a number", state);
+      check(weight.is_number(), kWhere, "the weight of the accepting state {} must be a number",
+            state);
       source.accepting.emplace_back(state, weight.get<double>());
     }
   } else {
-    for (const auto& state : text_list(kPdaLoadingPlace, spec, "accepting"))
+    for (const auto& state : text_list(kWhere, spec, "accepting"))
       source.accepting.emplace_back(state, 1.0);
   }
   const Json& transitions = spec["transitions"];
-  check(transitions.is_array() || transitions.empty(), kPdaLoadingPlace,
-        "'transitions' must be a list");
+  check(transitions.is_array() || transitions.empty(), kWhere, "'transitions' must be a list");
   for (const auto& row : transitions)
     source.transitions.push_back(read_transition(row, source.transitions.size() + 1));
   return warned(Pda(source));

@@ -24,7 +24,7 @@ struct ClassName<ConlluFiles> {
 
 namespace {
 
-constexpr auto kNumberPlace = "task.number_examples";
+constexpr auto kWhere = "task.number_examples";
 
 ConlluFiles open_conllu(lua_State* L, const std::string& path) {
   auto files = files_named("task.conllu", path, ".conllu");
@@ -57,12 +57,12 @@ Json next_sentence(ConlluFiles& files) {
 
 NumberExamples from_treebank(lua_State* L, const std::string& path,
                              const NumberTreebankOptions& options) {
-  note_input_files(L, "data", files_named(kNumberPlace, path, ".conllu"));
+  note_input_files(L, "data", files_named(kWhere, path, ".conllu"));
   NumberTreebank bank(options);
   visit_conllu(path, [&](const ConlluSentence& sentence) { bank.add(sentence); });
   auto examples = bank.finish();
-  check(!examples.empty(), kNumberPlace,
-        "'{}' has no present verb with a noun as its subject before it", path);
+  check(!examples.empty(), kWhere, "'{}' has no present verb with a noun as its subject before it",
+        path);
   return examples;
 }
 
@@ -105,7 +105,7 @@ struct ExampleOptions {
 
 NumberData number_examples(lua_State* L, const std::string& path, const ExampleOptions& options) {
   const auto format = options.format.value_or(number_format(path));
-  const Json own = resolve_by_kind(kNumberPlace, format_options(), format, options.rest);
+  const Json own = resolve_by_kind(kWhere, format_options(), format, options.rest);
   const auto fold = options.lower ? lower_case() : Fold();
   if (format == "conllu") {
     NumberTreebankOptions all{own["auxiliaries"],           own["proper_nouns"], own["surface"],
@@ -113,7 +113,7 @@ NumberData number_examples(lua_State* L, const std::string& path, const ExampleO
     return {from_treebank(L, path, all)};
   }
   NumberData data;
-  for (const auto& file : files_named(kNumberPlace, path, format == "table" ? ".tsv" : "")) {
+  for (const auto& file : files_named(kWhere, path, format == "table" ? ".tsv" : "")) {
     const auto text = read_input(L, "data", file);
     auto more = format == "table" ? parse_number_table(text, file.string(), own["words"], fold)
                                   : parse_number_lines(text, file.string(), fold);

@@ -91,7 +91,7 @@ struct AlphabetOptions {
 };
 
 Source pair_list(lua_State* L, const GivenPairs& given, const AlphabetOptions& options) {
-  constexpr auto kTaskPairsPlace = "task.pairs";
+  constexpr auto kWhere = "task.pairs";
   PairAlphabets alphabets;
   if (options.source) alphabets.source = *options.source;
   if (options.target) alphabets.target = *options.target;
@@ -107,8 +107,8 @@ Source pair_list(lua_State* L, const GivenPairs& given, const AlphabetOptions& o
   };
   for (const auto& pair : std::get<std::vector<std::vector<Tokens>>>(given)) {
     const auto origin = fmt::format("pair {}", named.size() + 1);
-    check(pair.size() == 2, kTaskPairsPlace, "{}: expected {{source, target}}, got {} strings",
-          origin, pair.size());
+    check(pair.size() == 2, kWhere, "{}: expected {{source, target}}, got {} strings", origin,
+          pair.size());
     named.push_back({symbols(pair[0]), symbols(pair[1]), origin});
   }
   return pairs_shared(make_pair_list(named, alphabets, "pairs"));

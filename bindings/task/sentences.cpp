@@ -12,7 +12,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kTaskSentencesPlace = "task.sentences";
+constexpr auto kWhere = "task.sentences";
 
 using Shared = std::shared_ptr<TokenFile>;
 
@@ -78,7 +78,7 @@ Results sentences(lua_State* L, const std::string& path, const PreparedSentences
   options.longest = resolved["longest"];
   options.seed = resolved["seed"].get<std::uint64_t>();
   for (const auto& share : resolved["shares"]) {
-    check(share.is_number(), kTaskSentencesPlace, "shares must be numbers, got {}", share.dump());
+    check(share.is_number(), kWhere, "shares must be numbers, got {}", share.dump());
     options.shares.push_back(share.get<double>());
   }
   note_input_files(L, "data", sentence_files(path));

@@ -174,21 +174,21 @@ bool resumes(lua_State* L, const TrainerOptions& options) {
 
 // The problem of the given data. The options of stages are added to `rest`.
 ProblemPtr problem_of(lua_State* L, const TrainerOptions& options, Json& rest) {
-  constexpr const char* kPlace = "train.trainer";
+  constexpr const char* kWhere = "train.trainer";
   const bool transducer = std::holds_alternative<TransducerPtr>(options.model);
   const auto made = [&](const AnyData& train, const auto& given) {
-    check(!(transducer ? given.valid : given.test), kPlace,
+    check(!(transducer ? given.valid : given.test), kWhere,
           "there is no option '{}' with this model", transducer ? "valid" : "test");
     ProblemParts parts{model_of(options.model), data_of(train), std::nullopt, options.grammar,
                        session_kinds(L).objectives};
     if (const auto& second = transducer ? given.test : given.valid) parts.second = data_of(*second);
-    return make_problem(kPlace, parts);
+    return make_problem(kWhere, parts);
   };
   if (options.stages.empty()) {
-    check(options.train.has_value(), kPlace, "expected train, the training set, or stages");
+    check(options.train.has_value(), kWhere, "expected train, the training set, or stages");
     return made(*options.train, options);
   }
-  check(!options.train && !options.valid && !options.test, kPlace,
+  check(!options.train && !options.valid && !options.test, kWhere,
         "stages have their own data: leave out train, valid and test beside them");
   std::vector<ProblemPtr> stages;
   std::int64_t epochs = 0;

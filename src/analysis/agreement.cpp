@@ -26,11 +26,11 @@ std::optional<std::vector<bool>> judge_agreement(const LanguageModel& model,
                                                  const std::vector<AgreementCase>& cases,
                                                  std::int64_t batch,
                                                  const std::function<bool()>& should_stop) {
-  constexpr auto kAgreementPlace = "analysis.agreement";
+  constexpr auto kWhere = "analysis.agreement";
   const auto words = model.alphabet().size();
   for (std::size_t i = 0; i < cases.size(); ++i)
     for (const int form : {cases[i].right, cases[i].wrong})
-      check(form >= 0 && form < words, kAgreementPlace,
+      check(form >= 0 && form < words, kWhere,
             "the forms of case {} must be words of the vocabulary, 0 to {}, got {}", i + 1,
             words - 1, form);
   at::NoGradGuard no_grad;

@@ -31,13 +31,13 @@ PhraseTree by_splits(const std::vector<std::string>& words, Split split) {
 
 PhraseTree tree_from_distances(const std::vector<std::string>& words,
                                const std::vector<double>& distances, DistanceTo to) {
-  constexpr auto kParseInductionPlace = "tree.from_distances";
-  check(words.size() == distances.size(), kParseInductionPlace,
+  constexpr auto kWhere = "tree.from_distances";
+  check(words.size() == distances.size(), kWhere,
         "the number of distances must equal the number of words, {}, got {}", words.size(),
         distances.size());
   for (std::size_t i = 0; i < distances.size(); ++i)
-    check(!std::isnan(distances[i]), kParseInductionPlace,
-          "the distance of word {}, '{}', is not a number", i + 1, words[i]);
+    check(!std::isnan(distances[i]), kWhere, "the distance of word {}, '{}', is not a number",
+          i + 1, words[i]);
   auto d = distances;
   if (to == DistanceTo::next && !d.empty()) {
     std::rotate(d.begin(), d.end() - 1, d.end());

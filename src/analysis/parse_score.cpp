@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kParseScorePlace = "tree.score";
+constexpr auto kWhere = "tree.score";
 
 bool same_word(const std::string& a, const std::string& b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -22,7 +22,7 @@ void check_same_words(std::size_t number, const PhraseTree& induced, const Phras
   };
   for (int i = 0; i < std::max(induced.size(), gold.size()); ++i)
     check(i < induced.size() && i < gold.size() && same_word(induced.words()[i], gold.words()[i]),
-          kParseScorePlace,
+          kWhere,
           "sentence {}: the trees have different words; word {} is {} in the induced tree and {} "
           "in the gold tree",
           number + 1, i + 1, word_of(induced, i), word_of(gold, i));
@@ -95,17 +95,17 @@ const std::vector<OptionSpec>& score_options() {
 TreeScore score_trees(const std::vector<const PhraseTree*>& induced,
                       const std::vector<const PhraseTree*>& gold, const Json& given) {
   TreeScore score;
-  score.settings = resolve_options(kParseScorePlace, score_options(), with_preset(given));
+  score.settings = resolve_options(kWhere, score_options(), with_preset(given));
   const auto& settings = score.settings;
   const bool root = settings["root"], drop = settings["punctuation"] == "drop";
   const std::string binarize = settings["binarized"];
   const std::int64_t shortest = settings["min_length"], longest = settings["max_length"];
   std::set<std::string> tags;
   for (const auto& tag : settings["punctuation_tags"]) {
-    check(tag.is_string(), kParseScorePlace, "punctuation_tags must be texts, got {}", tag.dump());
+    check(tag.is_string(), kWhere, "punctuation_tags must be texts, got {}", tag.dump());
     tags.insert(tag.get<std::string>());
   }
-  check(induced.size() == gold.size(), kParseScorePlace,
+  check(induced.size() == gold.size(), kWhere,
         "the numbers of induced and gold trees must be equal, got {} and {}", induced.size(),
         gold.size());
   std::int64_t common_sum = 0, induced_sum = 0, gold_sum = 0;
@@ -115,7 +115,7 @@ TreeScore score_trees(const std::vector<const PhraseTree*>& induced,
     if (drop) {
       const auto keep = [&](int i) {
         const auto& tag = gold[s]->tags()[i];
-        check(!tag.empty(), kParseScorePlace,
+        check(!tag.empty(), kWhere,
               "sentence {}: word {}, '{}', has no part of speech in the gold tree; punctuation = "
               "'drop' needs one for every word",
               s + 1, i + 1, gold[s]->words()[i]);
@@ -155,8 +155,7 @@ TreeScore score_trees(const std::vector<const PhraseTree*>& induced,
       label.found += std::binary_search(found.begin(), found.end(), span);
     }
   }
-  check(!score.sentences.empty(), kParseScorePlace, "none of the {} sentences can be scored{}",
-        gold.size(),
+  check(!score.sentences.empty(), kWhere, "none of the {} sentences can be scored{}", gold.size(),
         gold.empty() ? "" : fmt::format("; min_length = {}, max_length = {}", shortest, longest));
   if (settings["average"] == "corpus") {
     finish(common_sum, induced_sum, gold_sum, score.precision, score.recall, score.f1);

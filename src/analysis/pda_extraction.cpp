@@ -15,7 +15,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kPdaExtractionPlace = "model.extract_pda";
+constexpr auto kWhere = "model.extract_pda";
 
 enum class Answer { no, yes, open };
 
@@ -23,8 +23,7 @@ class Extractor {
  public:
   Extractor(const Recognizer& recognizer, const ExtractionOptions& options)
       : recognizer_(recognizer), options_(options), control_(recognizer) {
-    check(options.limit >= 1, kPdaExtractionPlace, "limit must be at least 1, got {}",
-          options.limit);
+    check(options.limit >= 1, kWhere, "limit must be at least 1, got {}", options.limit);
     const auto& alphabet = recognizer.alphabet();
     symbols_ = alphabet.size();
     bottom_ = free_name("⊥", alphabet.symbols());
@@ -61,7 +60,7 @@ class Extractor {
   int number(const PushdownControl::State& state) {
     const auto [entry, is_new] = numbers_.emplace(state, static_cast<int>(controls_.size()));
     if (is_new) {
-      check(static_cast<std::int64_t>(controls_.size()) < options_.limit, kPdaExtractionPlace,
+      check(static_cast<std::int64_t>(controls_.size()) < options_.limit, kWhere,
             "the network has more than {} control states; raise the limit", options_.limit);
       controls_.push_back(state);
     }
@@ -290,10 +289,10 @@ void compare(const Recognizer& recognizer, const ExtractionOptions& options, Ext
 }  // namespace
 
 Extraction extract_pda(const Recognizer& recognizer, const ExtractionOptions& options) {
-  check(options.strings >= 0 && options.longest >= 0, kPdaExtractionPlace,
+  check(options.strings >= 0 && options.longest >= 0, kWhere,
         "the number and length of strings must be at least 0, got {} and {}", options.strings,
         options.longest);
-  check(recognizer.decision() == Decision::last, kPdaExtractionPlace,
+  check(recognizer.decision() == Decision::last, kWhere,
         "extraction needs a model with decision = 'last', got decision = 'mean'");
   auto result = Extractor(recognizer, options).run();
   if (options.strings > 0) compare(recognizer, options, result);

@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kTreeDrawingPlace = "tree.text";
+constexpr auto kWhere = "tree.text";
 constexpr int kMostWords = 2000;
 
 // Returns the code points of well-formed UTF-8; an invalid byte is returned as it is.
@@ -52,8 +52,8 @@ void put(std::u32string& row, std::size_t column, const std::u32string& text) {
 // Returns the rows to the left of the words: node(p) is the text of phrase p.
 std::vector<std::u32string> rows_of(const PhraseTree& tree,
                                     const std::function<std::u32string(std::size_t)>& node) {
-  check(tree.size() <= kMostWords, kTreeDrawingPlace,
-        "a tree of at most {} words can be drawn, got {}", kMostWords, tree.size());
+  check(tree.size() <= kMostWords, kWhere, "a tree of at most {} words can be drawn, got {}",
+        kMostWords, tree.size());
   std::vector<std::u32string> rows(tree.size());
   const auto daughters = tree.daughters();
   std::vector<std::size_t> columns(daughters.size(), 0);
@@ -122,7 +122,7 @@ std::string drawing(const PhraseTree& tree, bool ascii) {
 }
 
 std::string drawing_beside(const PhraseTree& tree, const PhraseTree& gold, bool ascii) {
-  check(tree.words().size() == gold.words().size(), kTreeDrawingPlace,
+  check(tree.words().size() == gold.words().size(), kWhere,
         "both trees must have the same words, got {} and {}", tree.size(), gold.size());
   auto left = marked_rows(tree, gold), right = marked_rows(gold, tree);
   fill(left);

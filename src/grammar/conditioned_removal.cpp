@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kConditionedRemovalPlace = "grammar.conditioned_removal";
+constexpr std::string_view kWhere = "grammar.conditioned_removal";
 constexpr std::size_t kMaxRules = 20000;
 constexpr int kMaxRemovals = 1000;
 
@@ -34,8 +34,7 @@ void replace_occurrences(const Names& right, const NamedRule& removed,
 
 std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::size_t index) {
   const NamedRule& removed = rules[index];
-  check(removed.weight < 1, kConditionedRemovalPlace, "the rule to remove is the only rule of {}",
-        removed.left);
+  check(removed.weight < 1, kWhere, "the rule to remove is the only rule of {}", removed.left);
   std::vector<NamedRule> result;
   // Identical results are merged and their weights added.
   std::map<std::string, std::size_t> known;
@@ -53,8 +52,7 @@ std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::siz
       else
         result[entry->second].weight += weight;
     });
-    check(result.size() <= kMaxRules, kConditionedRemovalPlace,
-          "the removal produced more than {} rules", kMaxRules);
+    check(result.size() <= kMaxRules, kWhere, "the removal produced more than {} rules", kMaxRules);
   }
   return result;
 }
@@ -76,7 +74,7 @@ GrammarSource remove_rules_conditioned(const GrammarSource& source) {
         ++i;
         continue;
       }
-      check(++removals <= kMaxRemovals, kConditionedRemovalPlace,
+      check(++removals <= kMaxRemovals, kWhere,
             "the removal does not end: it keeps producing rules of {}", result.rules[i].left);
       result.rules = remove_rule(result.rules, i);
       i = 0;

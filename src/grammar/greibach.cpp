@@ -15,7 +15,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kGreibachPlace = "grammar.greibach";
+constexpr std::string_view kWhere = "grammar.greibach";
 
 bool starts_with_terminal(const Rule& rule) {
   return !rule.right.empty() && rule.right.front().terminal &&
@@ -106,7 +106,7 @@ class Converter {
   // by their rules.
   void check_count(std::size_t rules) const {
     constexpr std::size_t kMost = 1'000'000;
-    check(rules <= kMost, kGreibachPlace,
+    check(rules <= kMost, kWhere,
           "the Greibach normal form of this grammar has more than {} rules, because of the left "
           "recursion among its {} nonterminals",
           kMost, grammar_.nonterminals().size());
@@ -129,7 +129,7 @@ class Converter {
     const auto components = strong_components(successors);
     component_.resize(form_.size);
     const std::size_t words = (static_cast<std::size_t>(form_.size) + 63) / 64;
-    check_memory(kGreibachPlace, "the table of left corners",
+    check_memory(kWhere, "the table of left corners",
                  8.0 * static_cast<double>(words * components.size()));
     above_.assign(components.size(), std::vector<std::uint64_t>(words));
     const StopCheck stop;
@@ -161,7 +161,7 @@ class Converter {
   void find_masses() {
     const int size = form_.size;
     const auto entries = static_cast<std::size_t>(size) * size;
-    check_memory(kGreibachPlace, "the masses of left corners", 8.0 * entries);
+    check_memory(kWhere, "the masses of left corners", 8.0 * entries);
     corner_mass_.assign(entries, 0.0);
     SparseMatrix matrix = identity_matrix(size);
     std::vector<double> own(size);
@@ -177,7 +177,7 @@ class Converter {
                   mass_of(Symbol{false, b});
     }
     add_up(matrix);
-    check(solve_m_matrix(std::move(matrix), corner_mass_, size, own) > 0, kGreibachPlace,
+    check(solve_m_matrix(std::move(matrix), corner_mass_, size, own) > 0, kWhere,
           "the left-recursive rules of the grammar have infinite total weight");
   }
 

@@ -15,7 +15,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kMembershipPlace = "grammar.membership";
+constexpr std::string_view kWhere = "grammar.membership";
 
 // The rules of at most two symbols without weights; terminals follow the nonterminals.
 struct PlainRules {
@@ -170,7 +170,7 @@ void Membership::reserve(int length) {
   if (length <= capacity_) return;
   capacity_ = std::max({length, 2 * capacity_, 63});
   words_ = capacity_ / 64 + 1;
-  check_memory(kMembershipPlace, fmt::format("a string of {} symbols", capacity_),
+  check_memory(kWhere, fmt::format("a string of {} symbols", capacity_),
                8.0 * static_cast<double>(capacity_ + 1) * static_cast<double>(column_size()));
   whole_.assign((capacity_ + 1) * column_size(), 0);
   const Word word = std::exchange(word_, {});
@@ -178,7 +178,7 @@ void Membership::reserve(int length) {
 }
 
 void Membership::push(int symbol) {
-  check_word(kMembershipPlace, grammar_.alphabet(), {symbol});
+  check_word(kWhere, grammar_.alphabet(), {symbol});
   reserve(static_cast<int>(word_.size()) + 1);
   word_.push_back(symbol);
   complete(whole(static_cast<int>(word_.size())), whole_up_);
@@ -231,7 +231,7 @@ void Membership::close_and_split(std::uint64_t* column, const Closure& up, int s
 }
 
 void Membership::pop() {
-  check(!word_.empty(), kMembershipPlace, "there is no symbol to remove");
+  check(!word_.empty(), kWhere, "there is no symbol to remove");
   word_.pop_back();
 }
 
@@ -250,7 +250,7 @@ bool Membership::viable() {
 }
 
 bool Membership::contains(const Word& word) {
-  check_word(kMembershipPlace, grammar_.alphabet(), word);
+  check_word(kWhere, grammar_.alphabet(), word);
   clear();
   for (const int symbol : word) {
     push(symbol);
@@ -261,8 +261,8 @@ bool Membership::contains(const Word& word) {
 }
 
 std::vector<Word> strings_of_length(const Grammar& grammar, int length, std::int64_t most) {
-  check(length >= 0, kMembershipPlace, "length must be at least 0, got {}", length);
-  check(most >= 1, kMembershipPlace, "most must be at least 1, got {}", most);
+  check(length >= 0, kWhere, "length must be at least 0, got {}", length);
+  check(most >= 1, kWhere, "most must be at least 1, got {}", most);
   if (length == 0)
     return Membership(grammar).accepts() ? std::vector<Word>{{}} : std::vector<Word>{};
   return StringTable(grammar, static_cast<std::size_t>(most))

@@ -14,7 +14,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kParseCountPlace = "grammar.parse_count";
+constexpr std::string_view kWhere = "grammar.parse_count";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Numbers of derivations, which may be infinite. If one part has 0 derivations, so does the whole,
@@ -48,8 +48,7 @@ class ParseCounter {
   double count(const Word& word) {
     if (word.empty()) return empty_[static_cast<std::size_t>(form_.start)];
     length_ = word.size();
-    check_memory(kParseCountPlace, "the chart",
-                 8.0 * static_cast<double>(length_ * length_ * size_));
+    check_memory(kWhere, "the chart", 8.0 * static_cast<double>(length_ * length_ * size_));
     cells_.assign(length_ * length_ * size_, Count::zero);
     const StopCheck stop;
     for (std::size_t span = 1; span <= length_; ++span)
@@ -191,11 +190,11 @@ class ParseCounter {
 }  // namespace
 
 double parse_count(const Grammar& grammar, const Word& word) {
-  check_word(kParseCountPlace, grammar.alphabet(), word);
+  check_word(kWhere, grammar.alphabet(), word);
   const double count = ParseCounter<PlainCount>(grammar.normal_form()).count(word);
   if (count < kInfinity) return count;
   const double log = ParseCounter<LogCount>(grammar.normal_form()).count(word);
-  check(log == kInfinity, kParseCountPlace,
+  check(log == kInfinity, kWhere,
         "the string has about 10^{:.2f} derivations, and a number is at most 1.8e308; "
         "log_parse_count returns the logarithm",
         log / std::log(10.0));

@@ -16,7 +16,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kSamplerPlace = "grammar.sampler";
+constexpr std::string_view kWhere = "grammar.sampler";
 
 // Message for an interval without strings: names the nearest lengths that have some.
 std::string nearest_lengths(const Grammar& grammar, int shortest, int longest) {
@@ -42,21 +42,20 @@ std::string nearest_lengths(const Grammar& grammar, int shortest, int longest) {
 
 Sampler::Sampler(Grammar grammar, int shortest, int longest)
     : shortest_(shortest), longest_(longest) {
-  check(shortest >= 0 && shortest <= longest, kSamplerPlace,
+  check(shortest >= 0 && shortest <= longest, kWhere,
         "lengths must be {{lowest, highest}} with 0 <= lowest <= highest, got {{{}, {}}}", shortest,
         longest);
   table_ = std::make_shared<const LengthTable>(std::move(grammar), longest);
   for (int l = shortest; l <= longest; ++l)
     if (table_->has_strings(l)) lengths_.push_back(l);
-  check(!lengths_.empty(), kSamplerPlace, "there are no strings of {}{}",
-        length_text(shortest, longest),
+  check(!lengths_.empty(), kWhere, "there are no strings of {}{}", length_text(shortest, longest),
         lengths_.empty() ? nearest_lengths(this->grammar(), shortest, longest) : "");
 }
 
 int Sampler::sample_length(Random& random) const { return lengths_[random.below(lengths_.size())]; }
 
 void Sampler::check_length(int length) const {
-  check(std::binary_search(lengths_.begin(), lengths_.end(), length), kSamplerPlace,
+  check(std::binary_search(lengths_.begin(), lengths_.end(), length), kWhere,
         "there are no strings of length {} in the interval {} to {}", length, shortest_, longest_);
 }
 
@@ -72,11 +71,11 @@ std::vector<int> Sampler::derivation_of_length(int length, Random& random) const
 
 std::vector<Word> Sampler::sample_batches(std::int64_t count, std::int64_t batch,
                                           std::uint64_t seed) const {
-  check(count >= 1, kSamplerPlace, "count must be at least 1, got {}", count);
-  check(batch >= 1, kSamplerPlace, "batch must be at least 1, got {}", batch);
+  check(count >= 1, kWhere, "count must be at least 1, got {}", count);
+  check(batch >= 1, kWhere, "batch must be at least 1, got {}", batch);
   Random random(seed, "strings");
   std::vector<Word> words;
-  check_memory(kSamplerPlace, fmt::format("a list of {} strings", count),
+  check_memory(kWhere, fmt::format("a list of {} strings", count),
                static_cast<double>(count) *
                    static_cast<double>(sizeof(Word) + sizeof(int) * lengths_.front()));
   words.reserve(count);
@@ -90,7 +89,7 @@ std::vector<Word> Sampler::sample_batches(std::int64_t count, std::int64_t batch
 }
 
 double Sampler::log_probability(const Word& word, bool end_symbol) const {
-  check_word(kSamplerPlace, grammar().alphabet(), word);
+  check_word(kWhere, grammar().alphabet(), word);
   const int length = static_cast<int>(word.size());
   if (!std::binary_search(lengths_.begin(), lengths_.end(), length)) return kMinusInfinity;
   const double of_string = pushdown::log_probability(grammar(), word);
@@ -104,17 +103,17 @@ double Sampler::lower_bound(const std::vector<Word>& words, bool end_symbol) con
   double sum = 0, symbols = 0;
   for (const auto& word : words) {
     const double log_p = log_probability(word, end_symbol);
-    check(log_p > kMinusInfinity, kSamplerPlace, "the sampler cannot draw '{}' (length {})",
+    check(log_p > kMinusInfinity, kWhere, "the sampler cannot draw '{}' (length {})",
           grammar().alphabet().text(word), word.size());
     sum -= log_p;
     symbols += static_cast<double>(word.size());
   }
-  check(symbols > 0, kSamplerPlace, "a lower bound per symbol needs at least one symbol");
+  check(symbols > 0, kWhere, "a lower bound per symbol needs at least one symbol");
   return sum / symbols;
 }
 
 std::vector<double> Sampler::length_entropies() const {
-  check(grammar().unambiguous(), kSamplerPlace,
+  check(grammar().unambiguous(), kWhere,
         "the exact entropy needs a grammar that is declared unambiguous; for this one, estimate it "
         "from strings");
   return table_->derivation_entropies();
@@ -134,12 +133,12 @@ double Sampler::mean_length() const {
 }
 
 double Sampler::expected_lower_bound() const {
-  check(longest_ > 0, kSamplerPlace, "a lower bound per symbol needs nonempty strings");
+  check(longest_ > 0, kWhere, "a lower bound per symbol needs nonempty strings");
   return entropy() / mean_length();
 }
 
 Sampler::Estimate Sampler::estimate_entropy(std::int64_t strings, std::uint64_t seed) const {
-  check(strings >= 2, kSamplerPlace, "an estimate needs at least 2 strings, got {}", strings);
+  check(strings >= 2, kWhere, "an estimate needs at least 2 strings, got {}", strings);
   Random random(seed, "entropy");
   double mean = 0, squares = 0;
   for (std::int64_t i = 1; i <= strings; ++i) {

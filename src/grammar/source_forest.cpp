@@ -12,16 +12,16 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kSourceForestPlace = "grammar.synchronous";
+constexpr std::string_view kWhere = "grammar.synchronous";
 constexpr std::size_t kMostWays = 2'000'000, kLongest = 2000;
 
 }  // namespace
 
 SourceForest::SourceForest(const SynchronousGrammar& grammar, const Word& word)
     : length_(static_cast<int>(word.size())), words_(word.size() / 64 + 1) {
-  check_word(kSourceForestPlace, grammar.source_alphabet(), word);
-  check(word.size() <= kLongest, kSourceForestPlace,
-        "a source must have at most {} symbols, got {}", kLongest, word.size());
+  check_word(kWhere, grammar.source_alphabet(), word);
+  check(word.size() <= kLongest, kWhere, "a source must have at most {} symbols, got {}", kLongest,
+        word.size());
   derive(grammar, word);
   if (derives(grammar.start(), 0, length_)) grow(grammar, word);
   group();
@@ -100,7 +100,7 @@ void SourceForest::grow(const SynchronousGrammar& grammar, const Word& word) {
         stop();
         if (s == side.size()) {
           if (at != end) return;
-          check(++count <= kMostWays, kSourceForestPlace,
+          check(++count <= kMostWays, kWhere,
                 "a source of {} symbols has more than {} million derivations", length_,
                 kMostWays / 1'000'000);
           Way way{r, {}};

@@ -14,7 +14,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kSynchronousParsePlace = "grammar.synchronous";
+constexpr std::string_view kWhere = "grammar.synchronous";
 constexpr std::int64_t kMostSteps = 50'000'000;
 constexpr std::size_t kMostTerms = 20'000'000;
 
@@ -28,7 +28,7 @@ class Bitext {
         source_(pair.source),
         target_(pair.target),
         forest_(grammar, pair.source) {
-    check_word(kSynchronousParsePlace, grammar.target_alphabet(), pair.target);
+    check_word(kWhere, grammar.target_alphabet(), pair.target);
     occurrences_.resize(grammar.target_alphabet().size());
     for (int k = 0; k < whole()[1]; ++k) occurrences_[target_[k]].push_back(k);
     spans_.resize(forest_.nodes().size());
@@ -50,7 +50,7 @@ class Bitext {
       system.log_scale = -pushdown::log_probability(grammar_.source_side(), source_) / length;
     fill(system);
     const double value = least_fixed_point(system.size, system.terms)[0];
-    check(value > 0 && std::isfinite(value), kSynchronousParsePlace,
+    check(value > 0 && std::isfinite(value), kWhere,
           "the probability of a pair of {} and {} symbols is outside the floating-point range",
           length, target_.size());
     return std::log(value) - system.log_scale * length;
@@ -77,7 +77,7 @@ class Bitext {
              const Visit& visit) const {
     const auto& rule = grammar_.rules()[way.rule];
     StopCheck()();
-    check(++steps_ <= kMostSteps, kSynchronousParsePlace,
+    check(++steps_ <= kMostSteps, kWhere,
           "a pair of {} and {} symbols has too many derivations: matching the target with the "
           "derivations of the source takes more than {} million steps",
           source_.size(), target_.size(), kMostSteps / 1'000'000);
@@ -178,7 +178,7 @@ class Bitext {
     Monomial term{left, weight, {-1, -1}};
     std::copy(below.begin(), below.end(), term.variables);
     system.terms.push_back(term);
-    check(system.terms.size() <= kMostTerms, kSynchronousParsePlace,
+    check(system.terms.size() <= kMostTerms, kWhere,
           "the pair has more than {} million derivations", kMostTerms / 1'000'000);
   }
 

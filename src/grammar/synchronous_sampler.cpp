@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kSynchronousSamplerPlace = "grammar.synchronous";
+constexpr std::string_view kWhere = "grammar.synchronous";
 constexpr int kTriesPerLength = 1000, kTries = 100'000;
 
 }  // namespace
@@ -20,7 +20,7 @@ SynchronousSampler::SynchronousSampler(SynchronousGrammar grammar, LengthInterva
       mode_(mode),
       target_(target) {
   if (target_)
-    check(target_->shortest >= 0 && target_->shortest <= target_->longest, kSynchronousSamplerPlace,
+    check(target_->shortest >= 0 && target_->shortest <= target_->longest, kWhere,
           "lengths of the target must be {{lowest, highest}} with 0 <= lowest <= highest, got "
           "{{{}, {}}}",
           target_->shortest, target_->longest);
@@ -47,9 +47,8 @@ Pair SynchronousSampler::sample(Random& random) const {
     auto pair = grammar_.pair_of(sampler_.derivation_of_length(length, random));
     if (!target_ || target_->contains(pair.target.size())) return pair;
   }
-  fail(kSynchronousSamplerPlace,
-       "none of {} pairs with sources of length {} to {} had a target of length {} to {}", kTries,
-       sampler_.shortest(), sampler_.longest(), target_->shortest, target_->longest);
+  fail(kWhere, "none of {} pairs with sources of length {} to {} had a target of length {} to {}",
+       kTries, sampler_.shortest(), sampler_.longest(), target_->shortest, target_->longest);
 }
 
 }  // namespace pushdown

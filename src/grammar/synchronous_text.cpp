@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kSynchronousTextPlace = "grammar.parse";
+constexpr std::string_view kWhere = "grammar.parse";
 
 // "VT2" is nonterminal VT with index 2; without trailing digits, the index is 0.
 LinkedSymbol linked(GrammarLine& line) {
@@ -62,11 +62,11 @@ class PairReader {
   explicit PairReader(std::string_view file) : file_(file) {}
 
   SynchronousSource read(std::string_view text) {
-    read_lines(kSynchronousTextPlace, text, file_,
+    read_lines(kWhere, text, file_,
                [&](std::string_view line, const std::string& origin) { read_line(line, origin); });
-    check(!source_.rules.empty(), kSynchronousTextPlace, "{}: there are no rules", file_);
+    check(!source_.rules.empty(), kWhere, "{}: there are no rules", file_);
     for (const auto& [left, weights] : weights_)
-      check(weights.with == 0 || weights.without == 0, kSynchronousTextPlace,
+      check(weights.with == 0 || weights.without == 0, kWhere,
             "{}: some rules of {} have a weight and some have none", weights.origin, left);
     return source_;
   }
@@ -137,7 +137,7 @@ SynchronousSource parse_synchronous(std::string_view text, std::string_view file
 
 NamedSynchronousRule parse_synchronous_rule(std::string_view text, std::string_view origin,
                                             bool* weighted) {
-  if (find_invalid_utf8(text)) fail(kSynchronousTextPlace, "{}: a rule must be UTF-8 text", origin);
+  if (find_invalid_utf8(text)) fail(kWhere, "{}: a rule must be UTF-8 text", origin);
   GrammarLine line(text, std::string(origin));
   return read_rule(line, weighted);
 }

@@ -10,7 +10,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kTextPlace = "grammar.parse";
+constexpr std::string_view kWhere = "grammar.parse";
 
 std::vector<NamedSymbol> right_side(GrammarLine& line) {
   std::vector<NamedSymbol> symbols;
@@ -30,13 +30,13 @@ class Reader {
   explicit Reader(std::string_view file) : file_(file) {}
 
   GrammarSource read(std::string_view text) {
-    read_lines(kTextPlace, text, file_, [&](std::string_view line, const std::string& origin) {
+    read_lines(kWhere, text, file_, [&](std::string_view line, const std::string& origin) {
       read_physical_line(line, origin);
     });
     if (!continued_.empty()) read_line(continued_, continued_origin_);
-    check(!source_.rules.empty(), kTextPlace, "{}: there are no rules", file_);
+    check(!source_.rules.empty(), kWhere, "{}: there are no rules", file_);
     for (const auto& [left, side] : sides_)
-      check(side.weighted == 0 || side.unweighted == 0, kTextPlace,
+      check(side.weighted == 0 || side.unweighted == 0, kWhere,
             "{}: some alternatives of {} have a weight and some have none", side.origin, left);
     return source_;
   }
@@ -132,7 +132,7 @@ GrammarSource parse_grammar(std::string_view text, std::string_view file) {
 }
 
 NamedRule parse_rule(std::string_view text, std::string_view origin) {
-  if (find_invalid_utf8(text)) fail(kTextPlace, "{}: a rule must be UTF-8 text", origin);
+  if (find_invalid_utf8(text)) fail(kWhere, "{}: a rule must be UTF-8 text", origin);
   GrammarLine line(text, std::string(origin));
   NamedRule rule;
   rule.left = line.nonterminal("a left side");

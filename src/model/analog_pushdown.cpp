@@ -37,13 +37,13 @@ struct AnalogPushdownState : NetworkState {
     return {neurons, underflow, length, reading};
   }
   NetworkStatePtr with_tensors(const std::vector<Tensor>& given) const override {
-    constexpr auto kAnalogPushdownPlace = "model.analog_pushdown";
+    constexpr auto kWhere = "model.analog_pushdown";
     const auto mine = tensors();
-    check(given.size() == mine.size(), kAnalogPushdownPlace, "a state has {} tensors, got {}",
-          mine.size(), given.size());
+    check(given.size() == mine.size(), kWhere, "a state has {} tensors, got {}", mine.size(),
+          given.size());
     for (std::size_t i = 0; i < mine.size(); ++i)
-      check(given[i].sizes() == mine[i].sizes(), kAnalogPushdownPlace,
-            "tensor {} of a state is {}, got {}", i + 1, shape_text(mine[i]), shape_text(given[i]));
+      check(given[i].sizes() == mine[i].sizes(), kWhere, "tensor {} of a state is {}, got {}",
+            i + 1, shape_text(mine[i]), shape_text(given[i]));
     auto copy = std::make_shared<AnalogPushdownState>(*this);
     copy->neurons = given[0];
     copy->underflow = given[1];

@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kLanguageModelPlace = "model.language_model";
+constexpr auto kWhere = "model.language_model";
 
 const std::vector<OptionSpec>& language_model_own_options() {
   static const std::vector<OptionSpec> specs{boolean_option(
@@ -19,12 +19,11 @@ const std::vector<OptionSpec>& language_model_own_options() {
 }  // namespace
 
 std::vector<OptionSpec> language_model_options(const std::string& architecture) {
-  return sequence_model_options(kLanguageModelPlace, architecture, language_model_own_options());
+  return sequence_model_options(kWhere, architecture, language_model_own_options());
 }
 
 LanguageModel::LanguageModel(Alphabet alphabet, const Json& options, const Kinds& kinds)
-    : SequenceModel(std::move(alphabet), kLanguageModelPlace, language_model_own_options(), options,
-                    kinds),
+    : SequenceModel(std::move(alphabet), kWhere, language_model_own_options(), options, kinds),
       kernels_(options_.value("kernels", true)),
       buffers_(std::make_shared<BufferPool>()) {
   build(kinds, 0, alphabet_.size() + (end_symbol_ ? 1 : 0));
@@ -69,14 +68,14 @@ Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) cons
 }
 
 Tensor LanguageModel::outcome_logits(const Tensor& words, const Tensor& outcomes) const {
-  constexpr auto kHere = "language_model.outcome_logits";
+  constexpr auto kWhere = "language_model.outcome_logits";
   check_words("language_model.logits", words);
   check(outcomes.dim() == 2 && outcomes.size(0) == words.size(0) &&
             outcomes.scalar_type() == at::kLong,
-        kHere, "outcomes must be {} x m (int64), got {}", words.size(0), shape_text(outcomes));
+        kWhere, "outcomes must be {} x m (int64), got {}", words.size(0), shape_text(outcomes));
   check(outcomes.numel() == 0 || (outcomes.min().item<std::int64_t>() >= 0 &&
                                   outcomes.max().item<std::int64_t>() < output_bias_.size(0)),
-        kHere, "outcomes are 0 to {}", output_bias_.size(0) - 1);
+        kWhere, "outcomes are 0 to {}", output_bias_.size(0) - 1);
   const Tensor hidden = network_->run(words, nullptr).select(1, words.size(1));  // B x H
   const Tensor ids = outcomes.to(hidden.device());
   const Tensor rows = output_weight_.index_select(0, ids.flatten())
@@ -86,9 +85,9 @@ Tensor LanguageModel::outcome_logits(const Tensor& words, const Tensor& outcomes
 }
 
 ReadingState LanguageModel::begin(std::int64_t batch, std::int64_t length) const {
-  constexpr auto kHere = "language_model.begin";
-  check(batch >= 1, kHere, "the batch must be at least 1, got {}", batch);
-  check(length >= 0, kHere, "the length must not be negative, got {}", length);
+  constexpr auto kWhere = "language_model.begin";
+  check(batch >= 1, kWhere, "the batch must be at least 1, got {}", batch);
+  check(length >= 0, kWhere, "the length must not be negative, got {}", length);
   return {network_, network_->initial(batch, length), batch, 0};
 }
 
@@ -112,13 +111,13 @@ std::pair<Tensor, ReadingState> LanguageModel::score(const Tensor& words, const 
                                                      Random* noise) const {
   check_words("language_model.logits", words);
   check_state(state);
-  constexpr auto kHere = "language_model.score";
-  check(words.size(0) == state.batch && targets.sizes() == words.sizes(), kHere,
+  constexpr auto kWhere = "language_model.score";
+  check(words.size(0) == state.batch && targets.sizes() == words.sizes(), kWhere,
         "words and targets must be {} x c, got {} and {}", state.batch, shape_text(words),
         shape_text(targets));
-  check(targets.scalar_type() == at::kLong, kHere, "targets must be int64, got {}",
+  check(targets.scalar_type() == at::kLong, kWhere, "targets must be int64, got {}",
         dtype_name(targets.scalar_type()));
-  check(targets.numel() == 0 || targets.max().item<std::int64_t>() < output_bias_.size(0), kHere,
+  check(targets.numel() == 0 || targets.max().item<std::int64_t>() < output_bias_.size(0), kWhere,
         "targets must be below {}", output_bias_.size(0));
   auto [hiddens, next] = network_->read(words, state.state, noise);
   return {log_likelihoods(hiddens, targets),

@@ -24,7 +24,7 @@ LikelihoodsTogether::LikelihoodsTogether(std::vector<const LanguageModel*> model
 
 std::vector<DeviceUpdateSums> LikelihoodsTogether::differentiate(std::vector<Tensor> words,
                                                                  std::vector<double> shares) {
-  constexpr auto kTogetherPlace = "model.together";
+  constexpr auto kWhere = "model.together";
   const LanguageModel& form = *models_.front();
   std::int64_t batch = batch_, steps = steps_;
   for (const Tensor& own : words) {
@@ -36,7 +36,7 @@ std::vector<DeviceUpdateSums> LikelihoodsTogether::differentiate(std::vector<Ten
     UpdateForm of{{}, rows_, form.output_weight(), form.output_bias(), batch, steps};
     for (std::size_t m = 0; m < models_.size(); ++m) {
       of.plans.push_back(models_[m]->network().plan(batch, steps));
-      check(of.plans.back() != nullptr, kTogetherPlace, "model {} has no recorded program", m + 1);
+      check(of.plans.back() != nullptr, kWhere, "model {} has no recorded program", m + 1);
     }
     updates_ = engine_->updates(std::move(of));
     batch_ = batch;

@@ -7,8 +7,8 @@
 namespace pushdown {
 
 Tensor log_transition_weights(const LanguageModel& model, const Word& word) {
-  constexpr auto kNetworkAutomatonPlace = "model.transition_weights";
-  check_word(kNetworkAutomatonPlace, model.alphabet(), word);
+  constexpr auto kWhere = "model.transition_weights";
+  check_word(kWhere, model.alphabet(), word);
   const StackRnn* rnn = model.network().stack_rnn();
   at::NoGradGuard guard;
   const Tensor words =
@@ -18,7 +18,7 @@ Tensor log_transition_weights(const LanguageModel& model, const Word& word) {
   // h_t drives step t.
   const Tensor weights =
       rnn ? rnn->stack().log_transition_weights(hiddens[0].narrow(0, 1, length)) : Tensor();
-  check(weights.defined(), kNetworkAutomatonPlace,
+  check(weights.defined(), kWhere,
         "the model must have a nondeterministic stack of its own, got {}", model.network().line());
   return weights;
 }

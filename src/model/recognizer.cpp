@@ -10,7 +10,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kRecognizerPlace = "model.recognizer";
+constexpr auto kWhere = "model.recognizer";
 
 const std::vector<OptionSpec>& recognizer_own_options() {
   static const std::vector<OptionSpec> specs{
@@ -53,23 +53,22 @@ Decision parse_decision(const char* where, const std::string& name) {
 }
 
 std::vector<OptionSpec> recognizer_options(const std::string& architecture) {
-  return sequence_model_options(kRecognizerPlace, architecture, recognizer_own_options());
+  return sequence_model_options(kWhere, architecture, recognizer_own_options());
 }
 
 Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kinds)
-    : SequenceModel(std::move(alphabet), kRecognizerPlace, recognizer_own_options(), options,
-                    kinds),
+    : SequenceModel(std::move(alphabet), kWhere, recognizer_own_options(), options, kinds),
       training_(options_["passes"], options_["carry"] == "first"),
       evaluation_(options_["evaluation_passes"], options_["carry"] == "first"),
       memory_moves_(options_["memory_in_passes"] == "moves"),
       affine_(options_["output"] == "affine"),
       kernels_(options_.value("kernels", true)),
-      decision_(parse_decision(kRecognizerPlace, options_["decision"])) {
-  check(!memory_moves_ || !training_.carry_first, kRecognizerPlace,
+      decision_(parse_decision(kWhere, options_["decision"])) {
+  check(!memory_moves_ || !training_.carry_first, kWhere,
         "memory_in_passes = 'moves' needs carry = 'last'");
   build(kinds, end_symbol_ ? 1 : 0, 1);
   if (options_["next_symbol"]) {
-    check(affine_, kRecognizerPlace, "next_symbol needs output = 'affine'");
+    check(affine_, kWhere, "next_symbol needs output = 'affine'");
     // Uses its own random stream, so that the other parameters are those of a model without this
     // layer.
     Random random(options_["seed"].get<std::uint64_t>(), "next symbol");
@@ -85,7 +84,7 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
   parameters_ = network_->parameters();
   check(network_->validity(at::zeros({1, 1, network_->hidden_size()}, output_weight_.options()))
             .defined(),
-        kRecognizerPlace, "{} has no measure of validity of its own; use output = 'affine'",
+        kWhere, "{} has no measure of validity of its own; use output = 'affine'",
         network_->line());
 }
 

@@ -11,7 +11,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kRuleEncodingPlace = "model.insert_rules";
+constexpr auto kWhere = "model.insert_rules";
 // The output layer's weights: logits of +-kOutput / 2.
 constexpr double kOutput = 8;
 
@@ -29,9 +29,8 @@ std::vector<int> input_ids(const Pda& pda, const Alphabet& alphabet) {
       std::string at;
       for (const auto& t : pda.transitions())
         if (at.empty() && pda.alphabet().symbol(t.symbol) == symbol) at = origin_of(t);
-      fail(kRuleEncodingPlace, "{}the network does not know the symbol '{}'{}; its symbols are {}",
-           at, symbol, near.empty() ? "" : ", did you mean " + near + "?",
-           quoted_list(alphabet.symbols()));
+      fail(kWhere, "{}the network does not know the symbol '{}'{}; its symbols are {}", at, symbol,
+           near.empty() ? "" : ", did you mean " + near + "?", quoted_list(alphabet.symbols()));
     }
     ids.push_back(*id);
   }
@@ -52,7 +51,7 @@ class RuleMaker {
     for (std::size_t i = 0; i < pda_.transitions().size(); ++i) take(static_cast<int>(i));
     if (made_.empty()) {
       const auto& t = pda_.transitions()[0];
-      fail(kRuleEncodingPlace, "none of the {} transitions can be encoded; the first one, {}{}: {}",
+      fail(kWhere, "none of the {} transitions can be encoded; the first one, {}{}: {}",
            pda_.transitions().size(), origin_of(t), pda_.transition_text(t), set_.refusals[0]);
     }
     for (int q = 0; q < own_states_ && choices_.missing_trap; ++q)
@@ -125,8 +124,8 @@ class RuleMaker {
       if (!is_new) {
         const auto& other = pda_.transitions()[entry->second];
         const bool both_dead = pda_.dead()[t.next] && pda_.dead()[other.next];
-        check(both_dead, kRuleEncodingPlace, "{}{} contradicts {}{}", origin_of(t),
-              pda_.transition_text(t), origin_of(other), pda_.transition_text(other));
+        check(both_dead, kWhere, "{}{} contradicts {}{}", origin_of(t), pda_.transition_text(t),
+              origin_of(other), pda_.transition_text(other));
         return;
       }
     }
@@ -221,7 +220,7 @@ class Encoder {
 
   Encoding run() {
     place_neurons();
-    check(result_.needed <= shape_.states, kRuleEncodingPlace,
+    check(result_.needed <= shape_.states, kWhere,
           "the rules need {} state neurons, but the network has {}: make it with states = {} or "
           "more ({})",
           result_.needed, shape_.states, result_.needed, places());

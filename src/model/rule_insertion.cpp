@@ -10,7 +10,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kRuleInsertionPlace = "model.insert_rules";
+constexpr auto kWhere = "model.insert_rules";
 constexpr double kLeastStrength = 0.25, kGreatestStrength = 4;
 constexpr int kStrengths = 65;  // number of values tried, in geometric progression
 
@@ -20,10 +20,10 @@ constexpr const char* kNames[Programmed::kTensors] = {
 
 const StatePushdown& network_of(const Recognizer& recognizer) {
   const auto* network = dynamic_cast<const StatePushdown*>(&recognizer.network());
-  check(network != nullptr, kRuleInsertionPlace,
+  check(network != nullptr, kWhere,
         "rules are inserted into a recognizer with architecture = 'nspda', got {}",
         recognizer.network().line());
-  check(recognizer.options()["reading"] == "top", kRuleInsertionPlace,
+  check(recognizer.options()["reading"] == "top", kWhere,
         "the network must read the top of its stack (reading = 'top'), got reading = '{}'",
         recognizer.options()["reading"].get<std::string>());
   return *network;
@@ -72,14 +72,14 @@ class Insertion {
   void check_options() const {
     const auto choice = [](const char* name, const std::string& value, const char* a,
                            const char* b) {
-      check(value == a || value == b, kRuleInsertionPlace, "{} must be '{}' or '{}', got '{}'",
-            name, a, b, value);
+      check(value == a || value == b, kWhere, "{} must be '{}' or '{}', got '{}'", name, a, b,
+            value);
     };
     if (!options_.missing.empty()) choice("missing", options_.missing, "keep", "trap");
     choice("dead", options_.dead, "zero", "neuron");
     for (const auto& [name, value] : {std::pair{"strength", options_.strength},
                                       std::pair{"weight_scale", options_.weight_scale}})
-      check(!value || (std::isfinite(*value) && *value > 0), kRuleInsertionPlace,
+      check(!value || (std::isfinite(*value) && *value > 0), kWhere,
             "{} must be a number above 0, got {}", name, value.value_or(0));
   }
 
@@ -178,7 +178,7 @@ class Insertion {
         worst = line.text;
         least = line.margin;
       }
-    fail(kRuleInsertionPlace, "the strength {:.4g} does not hold: smallest margin {:.4g}{}{}; {}",
+    fail(kWhere, "the strength {:.4g} does not hold: smallest margin {:.4g}{}{}; {}",
          report.strength, report.margin,
          report.discrete_margin ? fmt::format(", with discrete weights of size {:.4g} {:.4g}",
                                               scale_, *report.discrete_margin)

@@ -6,13 +6,13 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kStatePushdownPlace = "model.nspda";
+constexpr auto kWhere = "model.nspda";
 
 // Parses two increasing numbers.
 std::pair<double, double> interval(const Json& options, const char* name) {
   const Json& list = options[name];
   const bool fits = list.size() == 2 && list[0].is_number() && list[1].is_number();
-  check(fits && list[0].get<double>() <= list[1].get<double>(), kStatePushdownPlace,
+  check(fits && list[0].get<double>() <= list[1].get<double>(), kWhere,
         "option '{}' must be two numbers, the lower one first, got {}", name, list.dump());
   return {list[0], list[1]};
 }
@@ -26,7 +26,7 @@ constexpr const char* kIntervals[] = {"alpha_1", "alpha_2", "alpha_3"};
 Json complete_state_pushdown(Json options, const Kinds&) {
   for (const char* name : kIntervals) interval(options, name);
   const auto [low, high] = interval(options, "action_thresholds");
-  check(low > -1 && low <= 0 && high >= 0 && high < 1, kStatePushdownPlace,
+  check(low > -1 && low <= 0 && high >= 0 && high < 1, kWhere,
         "option 'action_thresholds' must be one number in (-1, 0] and one in [0, 1), got {}",
         options["action_thresholds"].dump());
   Json& values = options["reading_values"];
@@ -39,12 +39,11 @@ Json complete_state_pushdown(Json options, const Kinds&) {
   }
   const bool fits = values.size() == 3 && std::all_of(values.begin(), values.end(),
                                                       [](auto& v) { return v.is_number(); });
-  check(fits, kStatePushdownPlace, "option 'reading_values' must be three numbers, got {}",
-        values.dump());
+  check(fits, kWhere, "option 'reading_values' must be three numbers, got {}", values.dump());
   for (std::size_t i = 0; i < 3; ++i) {
     const auto [least, greatest] = interval(options, kIntervals[i]);
     const double value = values[i];
-    check(value >= least && value <= greatest, kStatePushdownPlace,
+    check(value >= least && value <= greatest, kWhere,
           "number {} of option 'reading_values' must lie in {}, {} to {}, got {}", i + 1,
           kIntervals[i], least, greatest, value);
   }
@@ -72,15 +71,14 @@ std::size_t StatePushdownState::bytes() const {
 }
 
 std::vector<Tensor> StatePushdownState::tensors() const {
-  check(!symbol.defined(), kStatePushdownPlace, "a symbol of this state has not been read yet");
+  check(!symbol.defined(), kWhere, "a symbol of this state has not been read yet");
   return {neurons, reading};
 }
 
 NetworkStatePtr StatePushdownState::with_tensors(const std::vector<Tensor>& tensors) const {
   check(tensors.size() == 2 && tensors[0].sizes() == neurons.sizes() &&
             tensors[1].sizes() == reading.sizes(),
-        kStatePushdownPlace, "a state is two tensors, {} and {}", shape_text(neurons),
-        shape_text(reading));
+        kWhere, "a state is two tensors, {} and {}", shape_text(neurons), shape_text(reading));
   auto copy = std::make_shared<StatePushdownState>(*this);
   copy->neurons = tensors[0];
   copy->reading = tensors[1];
@@ -128,15 +126,14 @@ std::string StatePushdown::line() const {
 }
 
 void StatePushdown::set_hints(const Tensor& mask) const {
-  check(mask.sizes() == hints_.sizes() && mask.scalar_type() == at::kBool, kStatePushdownPlace,
+  check(mask.sizes() == hints_.sizes() && mask.scalar_type() == at::kBool, kWhere,
         "the mask of hints must be {} of bool, got {} of {}", shape_text(hints_), shape_text(mask),
         dtype_name(mask.scalar_type()));
   hints_.copy_(mask);
 }
 
 void StatePushdown::set_weight_scale(double scale) const {
-  check(scale > 0, kStatePushdownPlace, "the scale of discrete weights must be above 0, got {}",
-        scale);
+  check(scale > 0, kWhere, "the scale of discrete weights must be above 0, got {}", scale);
   weight_scale_.fill_(scale);
 }
 
@@ -159,9 +156,8 @@ StatePushdown::PreActivations StatePushdown::pre_activations(const std::vector<d
                                                              bool discrete) const {
   check(std::ssize(state) == states_ && std::ssize(reading) == readings() && symbol >= 0 &&
             symbol < inputs_,
-        kStatePushdownPlace,
-        "expected {} state neurons, {} read neurons and a symbol below {}, got {}, {}, {}", states_,
-        readings(), inputs_, state.size(), reading.size(), symbol);
+        kWhere, "expected {} state neurons, {} read neurons and a symbol below {}, got {}, {}, {}",
+        states_, readings(), inputs_, state.size(), reading.size(), symbol);
   at::NoGradGuard guard;
   const Weights used = weights(discrete);
   const auto sums = [&](const Tensor& weight, const Tensor& bias) {

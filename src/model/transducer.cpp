@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kTransducerPlace = "model.transducer";
+constexpr auto kWhere = "model.transducer";
 
 const std::vector<OptionSpec>& transducer_own_options() {
   static const std::vector<OptionSpec> specs{
@@ -24,21 +24,21 @@ const std::vector<OptionSpec>& transducer_own_options() {
 
 void check_word(const char* what, const Word& word, const Alphabet& alphabet) {
   for (const int id : word)
-    check(id >= 0 && id < alphabet.size(), kTransducerPlace,
-          "{} symbol ids must be 0 to {}, got {}", what, alphabet.size() - 1, id);
+    check(id >= 0 && id < alphabet.size(), kWhere, "{} symbol ids must be 0 to {}, got {}", what,
+          alphabet.size() - 1, id);
 }
 
 }  // namespace
 
 std::vector<OptionSpec> transducer_options(const std::string& architecture) {
-  return sequence_model_options(kTransducerPlace, architecture, transducer_own_options());
+  return sequence_model_options(kWhere, architecture, transducer_own_options());
 }
 
 Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, const Kinds& kinds)
-    : SequenceModel(std::move(source), kTransducerPlace, transducer_own_options(), options, kinds),
+    : SequenceModel(std::move(source), kWhere, transducer_own_options(), options, kinds),
       target_(std::move(target)),
       feedback_(options_["feedback"]) {
-  check(target_.size() > 0, kTransducerPlace, "the target alphabet is empty");
+  check(target_.size() > 0, kWhere, "the target alphabet is empty");
   const std::int64_t size = options_["output_embedding"];
   build(kinds, 2 + target_.size(), target_.size() + 1, size);
   if (size == 0) return;
@@ -52,7 +52,7 @@ Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, co
 
 JointBatch Transducer::joint(const std::vector<Word>& sources,
                              const std::vector<Word>& targets) const {
-  check(!sources.empty() && sources.size() == targets.size(), kTransducerPlace,
+  check(!sources.empty() && sources.size() == targets.size(), kWhere,
         "the numbers of sources and targets must be equal and at least 1, got {} and {}",
         targets.size(), sources.size());
   std::vector<std::int64_t> lengths;
@@ -117,7 +117,7 @@ Tensor Transducer::losses(const JointBatch& batch, Random* noise) const {
 
 std::vector<Transducer::Translation> Transducer::translate(const std::vector<Word>& sources,
                                                            std::int64_t longest) const {
-  check(longest >= 0, kTransducerPlace, "longest must be at least 0, got {}", longest);
+  check(longest >= 0, kWhere, "longest must be at least 0, got {}", longest);
   if (sources.empty()) return {};
   at::NoGradGuard no_grad;
   const auto batch = static_cast<std::int64_t>(sources.size());

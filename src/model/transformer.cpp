@@ -299,7 +299,7 @@ class Transformer : public Network {
 
 // 'attention' and {kind = 'attention'} are equivalent.
 Json complete_transformer(Json options, const Kinds&) {
-  constexpr auto kTransformerPlace = "model.language_model";
+  constexpr auto kWhere = "model.language_model";
   Json layers = Json::array();
   for (const Json& given : options["layers"]) {
     Json layer = given.is_string() ? Json{{"kind", given}} : given;
@@ -309,8 +309,8 @@ Json complete_transformer(Json options, const Kinds&) {
     full.update(own);
     layers.push_back(full);
   }
-  check(options["dropout"].get<double>() < 1, kTransformerPlace,
-        "option 'dropout' must be below 1, got {}", options["dropout"].get<double>());
+  check(options["dropout"].get<double>() < 1, kWhere, "option 'dropout' must be below 1, got {}",
+        options["dropout"].get<double>());
   options["layers"] = layers;
   return options;
 }

@@ -290,8 +290,8 @@ Pda minimal(const Pda& pda, bool keep_dead) {
 }
 
 bool isomorphic(const Pda& a, const Pda& b) {
-  constexpr auto kMinimisationPlace = "pda.isomorphic";
-  const auto rows_a = rows_of(a, kMinimisationPlace), rows_b = rows_of(b, kMinimisationPlace);
+  constexpr auto kWhere = "pda.isomorphic";
+  const auto rows_a = rows_of(a, kWhere), rows_b = rows_of(b, kWhere);
   if (a.at_bottom() != b.at_bottom()) return false;
   // Symbols are compared by name; the bottom symbols are equal whatever their names.
   const auto stack_name = [](const Pda& pda, int symbol) {
@@ -326,8 +326,8 @@ bool isomorphic(const Pda& a, const Pda& b) {
 }
 
 Pda merged(const std::vector<Pda>& parts) {
-  constexpr auto kMinimisationPlace = "pda.merged";
-  check(!parts.empty(), kMinimisationPlace, "expected at least one automaton, got none");
+  constexpr auto kWhere = "pda.merged";
+  check(!parts.empty(), kWhere, "expected at least one automaton, got none");
   if (parts.size() == 1) return parts[0];
   PdaSource all = parts[0].source();
   // The weight 0 of source() means "no state accepts"; an unnamed accepting set stays open.
@@ -345,7 +345,7 @@ Pda merged(const std::vector<Pda>& parts) {
   const Pda* first_strength = nullptr;
   for (const auto& part : parts) {
     const auto source = part.source();
-    check(source.start == all.start && source.bottom == all.bottom, kMinimisationPlace,
+    check(source.start == all.start && source.bottom == all.bottom, kWhere,
           "the automata must have the same start state and bottom symbol: {} has {} and {}, {} has "
           "{} and {}",
           parts[0].name(), all.start, all.bottom, part.name(), source.start, source.bottom);
@@ -357,13 +357,13 @@ Pda merged(const std::vector<Pda>& parts) {
     all.at_bottom = all.at_bottom || source.at_bottom;
     if (part.names_accepting()) {
       std::map<std::string, double> own(source.accepting.begin(), source.accepting.end());
-      check(!named || own == accepting, kMinimisationPlace,
+      check(!named || own == accepting, kWhere,
             "{} has different accepting states than the automata before it", part.name());
       accepting = own;
       named = true;
     }
     if (source.strength) {
-      check(!first_strength || *first_strength->strength() == *source.strength, kMinimisationPlace,
+      check(!first_strength || *first_strength->strength() == *source.strength, kWhere,
             "the automata must have the same strength: {} has {}, {} has {}",
             first_strength ? first_strength->name() : "",
             first_strength ? *first_strength->strength() : 0, part.name(), *source.strength);

@@ -9,14 +9,14 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kNotationPlace = "pda.parse";
+constexpr std::string_view kWhere = "pda.parse";
 constexpr std::string_view kForm = "state, top --symbol/weight--> state, push y | replace y | pop";
 
 class NotationLine : public LineReader {
  public:
   // A # may be a symbol, so comments are only recognised by at_comment() where they are allowed.
   NotationLine(std::string_view line, std::string origin)
-      : LineReader(kNotationPlace, line, std::move(origin), false) {}
+      : LineReader(kWhere, line, std::move(origin), false) {}
 
   bool at_comment() { return !done() && line_[at_] == '#'; }
   // Does not skip blanks.
@@ -125,11 +125,10 @@ class Reader {
   explicit Reader(std::string_view file) : file_(file) {}
 
   PdaSource read(std::string_view text) {
-    read_lines(kNotationPlace, text, file_,
+    read_lines(kWhere, text, file_,
                [&](std::string_view line, const std::string& origin) { read_line(line, origin); });
-    check(!source_.transitions.empty(), kNotationPlace, "{}: the text contains no transitions",
-          file_);
-    check(!source_.bottom.empty(), kNotationPlace,
+    check(!source_.transitions.empty(), kWhere, "{}: the text contains no transitions", file_);
+    check(!source_.bottom.empty(), kWhere,
           "{}: the bottom symbol is missing; name it in a line %bottom SYMBOL", file_);
     return source_;
   }
@@ -212,7 +211,7 @@ PdaSource parse_pda(std::string_view text, std::string_view file) {
 }
 
 TransitionPattern parse_transition(std::string_view text, std::string_view origin) {
-  if (find_invalid_utf8(text)) fail(kNotationPlace, "{}: a transition must be UTF-8 text", origin);
+  if (find_invalid_utf8(text)) fail(kWhere, "{}: a transition must be UTF-8 text", origin);
   NotationLine line(text, std::string(origin));
   return read_transition(line);
 }

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRunRegistryPlace = "registry";
+constexpr const char* kWhere = "registry";
 constexpr std::int64_t kApplication = 0x50645272;  // "PdRr": identifies the file as a registry
 constexpr std::int64_t kVersion = 1;
 
@@ -102,7 +102,7 @@ void bind_value(Statement& statement, int parameter, const Json& value) {
 void check_status(const std::string& status) {
   static const std::vector<std::string> kStatuses{"waiting", "running", "done", "failed",
                                                   "interrupted"};
-  check(std::find(kStatuses.begin(), kStatuses.end(), status) != kStatuses.end(), kRunRegistryPlace,
+  check(std::find(kStatuses.begin(), kStatuses.end(), status) != kStatuses.end(), kWhere,
         "status must be one of {}, got '{}'", quoted_list(kStatuses), status);
 }
 
@@ -111,7 +111,7 @@ void check_tag(const std::string& tag) {
     const auto byte = static_cast<unsigned char>(c);
     return byte <= ' ' || byte == ',' || byte == 127;
   });
-  check(!tag.empty() && tag.size() <= 64 && plain, kRunRegistryPlace,
+  check(!tag.empty() && tag.size() <= 64 && plain, kWhere,
         "a tag must be a text of 1 to 64 bytes without blanks, commas and control characters, got "
         "{}",
         dump(tag));
@@ -121,8 +121,8 @@ void check_tag(const std::string& tag) {
 Json checked_tags(const Json& value) {
   std::set<std::string> tags;
   for (const auto& tag : value) {
-    check(value.is_array() && tag.is_string(), kRunRegistryPlace,
-          "tags must be a list of texts, got {}", dump(value));
+    check(value.is_array() && tag.is_string(), kWhere, "tags must be a list of texts, got {}",
+          dump(value));
     check_tag(tag);
     tags.insert(tag);
   }
@@ -133,7 +133,7 @@ Json checked_tags(const Json& value) {
 Json checked(const Column& column, const Json& value) {
   if (value.is_null()) return value;
   const auto expect = [&](bool good, const char* type) {
-    check(good, kRunRegistryPlace, "{} must be {}, got {}", column.name, type, dump(value));
+    check(good, kWhere, "{} must be {}, got {}", column.name, type, dump(value));
   };
   switch (column.kind) {
     case Kind::text:
@@ -158,7 +158,7 @@ Json checked(const Column& column, const Json& value) {
 // Returns the SQL for the value of options.NAME, of result.NAME, or of a plain NAME: the option or,
 // if there is none, the result.
 std::string json_value(const std::string& name) {
-  check(!name.empty() && name.find('"') == name.npos, kRunRegistryPlace,
+  check(!name.empty() && name.find('"') == name.npos, kWhere,
         "a key must be a name without quotes, got '{}'", name);
   const auto extract = [](const char* column, const std::string& key) {
     std::string quoted;
@@ -184,7 +184,7 @@ struct Query {
     const Json list = given.is_array() ? given : Json::array({given});
     std::string marks;
     for (const auto& value : list) {
-      check(value.is_string() || value.is_number_integer(), kRunRegistryPlace,
+      check(value.is_string() || value.is_number_integer(), kWhere,
             "{} must be text, an integer or a list of these, got {}", column, dump(given));
       marks += marks.empty() ? "?" : ", ?";
       values.push_back(value);
@@ -194,21 +194,21 @@ struct Query {
   void add_where(const Json& condition) {
     const bool form = condition.is_array() && condition.size() == 3 && condition[0].is_string() &&
                       condition[1].is_string() && condition[2].is_primitive();
-    check(form, kRunRegistryPlace,
-          "a condition must be a list of key, comparison and value, got {}", dump(condition));
+    check(form, kWhere, "a condition must be a list of key, comparison and value, got {}",
+          dump(condition));
     const auto comparison = condition[1].get<std::string>();
     static const std::vector<std::string> kComparisons{"=", "!=", "<", "<=", ">", ">="};
     check(std::find(kComparisons.begin(), kComparisons.end(), comparison) != kComparisons.end(),
-          kRunRegistryPlace, "a comparison must be one of {}, got '{}'", quoted_list(kComparisons),
+          kWhere, "a comparison must be one of {}, got '{}'", quoted_list(kComparisons),
           comparison);
     const auto key = condition[0].get<std::string>();
     if (key == "note" || key == "tag") return add_annotation(key, comparison, condition[2]);
     add(json_value(key) + " " + comparison + " ?", condition[2]);
   }
   void add_annotation(const std::string& key, const std::string& comparison, const Json& value) {
-    check(comparison == "=" || comparison == "!=", kRunRegistryPlace,
+    check(comparison == "=" || comparison == "!=", kWhere,
           "{} supports only the comparisons = and !=, got {}", key, comparison);
-    check(value.is_string(), kRunRegistryPlace, "{} must be text, got {}", key, dump(value));
+    check(value.is_string(), kWhere, "{} must be text, got {}", key, dump(value));
     const std::string holds =
         !annotated     ? "? IS NULL"
         : key == "tag" ? "EXISTS (SELECT 1 FROM json_each(coalesce(tags, '[]')) WHERE value = ?)"
@@ -227,20 +227,19 @@ Query conditions(const Json& filter, bool annotated) {
   for (const auto& [key, value] : filter.items()) {
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       const auto near = nearest_names(key, kKeys);
-      fail(kRunRegistryPlace, "unknown filter '{}'{}; the filters are {}", key,
+      fail(kWhere, "unknown filter '{}'{}; the filters are {}", key,
            near.empty() ? "" : ", did you mean " + near + "?", quoted_list(kKeys));
     }
     if (value.is_null()) continue;
     const auto text = [&, &key = key, &value = value] {
-      check(value.is_string(), kRunRegistryPlace, "{} must be text, got {}", key, dump(value));
+      check(value.is_string(), kWhere, "{} must be text, got {}", key, dump(value));
       return value.get<std::string>();
     };
     if (key == "id" || key == "status") query.add_any(key, value);
     if (key == "experiment" || key == "grid") query.add(key + " GLOB ?", text());
     if (key == "point" || key == "folder") query.add(key + " = ?", text());
     if (key == "since") {
-      check(value.is_number(), kRunRegistryPlace, "since must be seconds since 1970, got {}",
-            dump(value));
+      check(value.is_number(), kWhere, "since must be seconds since 1970, got {}", dump(value));
       query.add("coalesce(started, created) >= ?", value);
     }
     if (key == "where")
@@ -256,7 +255,7 @@ RunRegistry::RunRegistry(const Path& file, bool must_exist, double busy_seconds)
           [&] {
             std::error_code error;
             if (must_exist && !fs::exists(file, error))
-              fail_environment(kRunRegistryPlace, "there is no registry '{}'", file.string());
+              fail_environment(kWhere, "there is no registry '{}'", file.string());
             if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
             return file;
           }(),
@@ -272,7 +271,7 @@ void RunRegistry::prepare_schema() {
     database_.transaction([&] {
       if (ours()) return;  // another process was faster
       if (database_.integer("SELECT count(*) FROM sqlite_master") > 0 || version() != 0)
-        fail_environment(kRunRegistryPlace, "'{}' is an SQLite file but not a registry of runs",
+        fail_environment(kWhere, "'{}' is an SQLite file but not a registry of runs",
                          file().string());
       database_.execute(kSchema);
       database_.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
@@ -280,7 +279,7 @@ void RunRegistry::prepare_schema() {
     });
   }
   if (version() != kVersion)
-    fail_environment(kRunRegistryPlace,
+    fail_environment(kWhere,
                      "'{}' is a registry of version {}, but this program reads version {}; a newer "
                      "program wrote it",
                      file().string(), version(), kVersion);
@@ -300,7 +299,7 @@ void RunRegistry::annotate() {
 }
 
 std::string RunRegistry::stored_folder(const std::string& folder) const {
-  check(!folder.empty(), kRunRegistryPlace, "a run must have a folder");
+  check(!folder.empty(), kWhere, "a run must have a folder");
   const fs::path path = fs::weakly_canonical(fs::absolute(folder));
   const fs::path relative = path.lexically_relative(folder_);
   const bool inside = !relative.empty() && *relative.begin() != "..";
@@ -316,7 +315,7 @@ void RunRegistry::set(std::int64_t id, const Json& fields) {
     if (column == nullptr || !column->settable) {
       const auto names = column_names(true);
       const auto near = nearest_names(name, names);
-      fail(kRunRegistryPlace, "unknown field '{}'{}; the fields are {}", name,
+      fail(kWhere, "unknown field '{}'{}; the fields are {}", name,
            near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
     }
     const Json stored = checked(*column, value);
@@ -337,7 +336,7 @@ void RunRegistry::set(std::int64_t id, const Json& fields) {
 
 // Returns the row of the run's folder, which is created if necessary.
 Json RunRegistry::put(const Json& run) {
-  check(run.is_object() && run.contains("folder") && run["folder"].is_string(), kRunRegistryPlace,
+  check(run.is_object() && run.contains("folder") && run["folder"].is_string(), kWhere,
         "a run must have a folder, got {}", dump(run));
   const std::string folder = stored_folder(run["folder"]);
   Statement known(database_, "SELECT id FROM run WHERE folder = ?");
@@ -382,8 +381,7 @@ std::int64_t RunRegistry::begin(const Json& run) {
 }
 
 void RunRegistry::update(std::int64_t id, const Json& fields) {
-  check(fields.is_object(), kRunRegistryPlace, "the fields must be a table by name, got {}",
-        dump(fields));
+  check(fields.is_object(), kWhere, "the fields must be a table by name, got {}", dump(fields));
   database_.transaction([&] {
     row_of(id);
     set(id, fields);
@@ -451,14 +449,13 @@ Json RunRegistry::row(const Statement& statement) const {
 
 Json RunRegistry::row_of(std::int64_t id) {
   const auto rows = find(Json{{"id", id}});
-  check(!rows.empty(), kRunRegistryPlace, "there is no run {} in '{}'", id, file().string());
+  check(!rows.empty(), kWhere, "there is no run {} in '{}'", id, file().string());
   return rows.front();
 }
 
 std::vector<Json> RunRegistry::find(const Json& given) {
   Json filter = given.is_null() ? Json::object() : given;
-  check(filter.is_object(), kRunRegistryPlace, "the filter must be a table by name, got {}",
-        dump(filter));
+  check(filter.is_object(), kWhere, "the filter must be a table by name, got {}", dump(filter));
   if (filter.contains("folder") && filter["folder"].is_string())
     filter["folder"] = stored_folder(filter["folder"]);
   const bool all_columns = annotated();
@@ -470,7 +467,7 @@ std::vector<Json> RunRegistry::find(const Json& given) {
   const bool descending = filter.value("descending", Json(false)) == true;
   if (filter.contains("sort") && !filter["sort"].is_null()) {
     const Json& sort = filter["sort"];
-    check(sort.is_string(), kRunRegistryPlace, "sort must be text, got {}", dump(sort));
+    check(sort.is_string(), kWhere, "sort must be text, got {}", dump(sort));
     const auto name = sort.get<std::string>();
     const std::string value = !all_columns && is_annotation(name) ? "NULL"
                               : find_column(name) != nullptr      ? name
@@ -481,7 +478,7 @@ std::vector<Json> RunRegistry::find(const Json& given) {
   sql += descending ? "id DESC" : "id";
   if (filter.contains("limit") && !filter["limit"].is_null()) {
     const Json& limit = filter["limit"];
-    check(limit.is_number_integer() && limit >= 0, kRunRegistryPlace,
+    check(limit.is_number_integer() && limit >= 0, kWhere,
           "limit must be an integer from 0, got {}", dump(limit));
     sql += " LIMIT ?";
     query.values.push_back(limit);

@@ -126,17 +126,17 @@ class UpdatesOfModels final : public DeviceUpdates {
   }
 
   void check_form() const {
-    constexpr auto kUpdatesPlace = "device";
+    constexpr auto kWhere = "device";
     for (const StepPlanPtr& plan : form_.plans)
-      check(same_program(plan_, *plan), kUpdatesPlace, "the networks must be of one form");
+      check(same_program(plan_, *plan), kWhere, "the networks must be of one form");
     check(std::ssize(form_.plans) == form_.rows.size(0) && form_.rows.is_contiguous() &&
               form_.rows.storage_offset() == 0,
-          kUpdatesPlace, "there must be {} rows of parameters, got {}", form_.plans.size(),
+          kWhere, "there must be {} rows of parameters, got {}", form_.plans.size(),
           shape_text(form_.rows));
     const auto check_place = [&](const Tensor& tensor) {
       check(tensor.storage().is_alias_of(form_.rows.storage()) && tensor.is_contiguous() &&
                 tensor.storage_offset() + tensor.numel() <= form_.rows.size(1),
-            kUpdatesPlace, "a parameter of the first model is not in the first row");
+            kWhere, "a parameter of the first model is not in the first row");
     };
     for (const auto& [name, parameter] : plan_.parameters()) check_place(parameter);
     check_place(form_.weight);

@@ -63,13 +63,12 @@ namespace {
 // Returns the kind and its resolved options after checking the inputs.
 std::pair<const StackKind&, Json> simulation(const Json& options, const NamedTensors& inputs,
                                              const std::vector<StackKind>& kinds) {
-  constexpr auto kRegistryPlace = "stack.simulate";
-  check(options.is_object() && options.contains("kind") && options["kind"].is_string(),
-        kRegistryPlace, "expected a table with a 'kind', one of {}", quoted_list(row_names(kinds)));
-  const StackKind& kind = find_row(kRegistryPlace, kinds, options["kind"].get<std::string>());
-  check(kind.simulate != nullptr, kRegistryPlace, "kind '{}' has no data structure to simulate",
-        kind.name);
-  const auto where = fmt::format("{} {}", kRegistryPlace, kind.name);
+  constexpr auto kWhere = "stack.simulate";
+  check(options.is_object() && options.contains("kind") && options["kind"].is_string(), kWhere,
+        "expected a table with a 'kind', one of {}", quoted_list(row_names(kinds)));
+  const StackKind& kind = find_row(kWhere, kinds, options["kind"].get<std::string>());
+  check(kind.simulate != nullptr, kWhere, "kind '{}' has no data structure to simulate", kind.name);
+  const auto where = fmt::format("{} {}", kWhere, kind.name);
 
   std::vector<std::string> names;
   for (const auto& [name, doc] : kind.inputs) names.push_back(name);

@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kBracketedTextPlace = "tree.read";
+constexpr auto kWhere = "tree.read";
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kBrackets{{{"-LRB-", "("},
                                                                                   {"-RRB-", ")"},
@@ -57,7 +57,7 @@ class BracketReader {
         word();
     }
     if (!open_.empty()) stop(open_.front().line, "the bracket opened here is never closed");
-    check(found_, kBracketedTextPlace, "{}: the text contains no trees", file_);
+    check(found_, kWhere, "{}: the text contains no trees", file_);
     return std::move(trees_);
   }
 
@@ -72,8 +72,7 @@ class BracketReader {
 
   template <class... Args>
   [[noreturn]] void stop(int line, fmt::format_string<Args...> format, Args&&... args) const {
-    fail(kBracketedTextPlace, "{}:{}: {}", file_, line,
-         fmt::format(format, std::forward<Args>(args)...));
+    fail(kWhere, "{}:{}: {}", file_, line, fmt::format(format, std::forward<Args>(args)...));
   }
 
   void check_bytes(std::string_view token) const {

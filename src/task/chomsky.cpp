@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kChomskyPlace = "task.chomsky";
+constexpr std::string_view kWhere = "task.chomsky";
 
 int draw_below(Random& random, std::int64_t count) {
   return static_cast<int>(random.below(static_cast<std::uint64_t>(count)));
@@ -372,7 +372,7 @@ class ChomskyPairs : public PairSource {
         size_(static_cast<int>(size_of(row, options))),
         multiplication_(options.value("multiplication", false)),
         one_length_(options["one_length"]),
-        lengths_(length_interval(kChomskyPlace, "lengths", options["lengths"], 1)) {}
+        lengths_(length_interval(kWhere, "lengths", options["lengths"], 1)) {}
 
   std::string name() const override { return row_.task.name; }
   Json describe() const override {
@@ -381,7 +381,7 @@ class ChomskyPairs : public PairSource {
     return whole;
   }
   std::vector<Pair> draw(std::int64_t count, Random& random) const override {
-    check(count >= 0, kChomskyPlace, "count must be at least 0, got {}", count);
+    check(count >= 0, kWhere, "count must be at least 0, got {}", count);
     std::vector<Pair> pairs;
     int length = 0;
     for (std::int64_t i = 0; i < count; ++i) {

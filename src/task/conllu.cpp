@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kConlluPlace = "task.conllu";
+constexpr auto kWhere = "task.conllu";
 constexpr std::size_t kColumns = 10;
 constexpr const char* kNames[kColumns] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
                                           "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
@@ -77,11 +77,11 @@ std::vector<std::string> forms(const ConlluSentence& sentence, bool surface) {
 }
 
 ConlluReader::ConlluReader(std::istream& input, std::string file)
-    : text_(kConlluPlace, input, std::move(file)) {}
+    : text_(kWhere, input, std::move(file)) {}
 
 template <class... Args>
 void ConlluReader::stop(int line, fmt::format_string<Args...> format, Args&&... args) const {
-  fail(kConlluPlace, "{}: {}", text_.place(line), fmt::format(format, std::forward<Args>(args)...));
+  fail(kWhere, "{}: {}", text_.place(line), fmt::format(format, std::forward<Args>(args)...));
 }
 
 bool ConlluReader::next(ConlluSentence& sentence) {
@@ -186,7 +186,7 @@ void ConlluReader::finish(const ConlluSentence& sentence) const {
 
 void visit_conllu(const std::string& path,
                   const std::function<void(const ConlluSentence&)>& visit) {
-  ConlluFiles files(files_named(kConlluPlace, path, ".conllu"));
+  ConlluFiles files(files_named(kWhere, path, ".conllu"));
   while (const auto sentence = files.next()) visit(*sentence);
 }
 
@@ -198,7 +198,7 @@ std::optional<ConlluSentence> ConlluFiles::next() {
     if (file_ == files_.size()) return std::nullopt;
     const auto& path = files_[file_++];
     input_ = std::ifstream(path, std::ios::binary);
-    if (!input_) fail_environment(kConlluPlace, "cannot open '{}'", path.string());
+    if (!input_) fail_environment(kWhere, "cannot open '{}'", path.string());
     reader_.emplace(input_, path.string());
   }
 }

@@ -10,34 +10,34 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kCorpusPlace = "task.corpus";
+constexpr std::string_view kWhere = "task.corpus";
 
 using Line = std::vector<std::string_view>;
 
 std::vector<Line> lines_of(const CorpusFile& part, EmptyLines empty_lines) {
   const std::string_view text = part.text;
-  check(!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF"), kCorpusPlace,
+  check(!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF"), kWhere,
         "{}: the text must be UTF-8, but it begins with the byte order mark of UTF-16", part.file);
   std::vector<Line> lines;
-  read_lines(kCorpusPlace, text, part.file, [&](std::string_view line, const std::string& origin) {
+  read_lines(kWhere, text, part.file, [&](std::string_view line, const std::string& origin) {
     const auto zero = line.find('\0');
-    check(zero == line.npos, kCorpusPlace, "{}: byte {} is NUL; the text must be UTF-8", origin,
+    check(zero == line.npos, kWhere, "{}: byte {} is NUL; the text must be UTF-8", origin,
           zero + 1);
-    check(line.find('\r') == line.npos, kCorpusPlace,
+    check(line.find('\r') == line.npos, kWhere,
           "{}: a carriage return within the line; lines must end in \\n or \\r\\n", origin);
     Line words = words_between_blanks(line);
     if (words.empty()) {
-      check(empty_lines != EmptyLines::refuse, kCorpusPlace,
+      check(empty_lines != EmptyLines::refuse, kWhere,
             "{}: the line is empty; empty_lines = 'count' reads it as a single {}, 'skip' skips it",
             origin, kLineEnd);
       if (empty_lines == EmptyLines::skip) return;
     }
     for (const auto word : words)
-      check(word != kLineEnd, kCorpusPlace,
+      check(word != kLineEnd, kWhere,
             "{}: the word {} is reserved for line ends and must not occur", origin, kLineEnd);
     lines.push_back(std::move(words));
   });
-  check(!lines.empty(), kCorpusPlace, "{}: the text contains no words", part.file);
+  check(!lines.empty(), kWhere, "{}: the text contains no words", part.file);
   return lines;
 }
 
@@ -45,7 +45,7 @@ Alphabet vocabulary_of(const std::vector<Line>& lines, std::int64_t limit) {
   WordCounts counts;
   for (const auto& line : lines)
     for (const auto word : line) counts.add(word);
-  return counts.vocabulary(kCorpusPlace, {kUnknownWord, kLineEnd}, limit);
+  return counts.vocabulary(kWhere, {kUnknownWord, kLineEnd}, limit);
 }
 
 RunningTextPtr text_of(const std::vector<Line>& lines, const Alphabet& vocabulary) {
@@ -76,7 +76,7 @@ Corpus split_corpus(const CorpusFile& whole, const std::array<double, 3>& shares
                     const CorpusOptions& options) {
   double sum = 0;
   for (const double share : shares) {
-    check(std::isfinite(share) && share > 0, kCorpusPlace,
+    check(std::isfinite(share) && share > 0, kWhere,
           "the shares of training, validation and test must be above 0, got {}", share);
     sum += share;
   }
@@ -85,7 +85,7 @@ Corpus split_corpus(const CorpusFile& whole, const std::array<double, 3>& shares
     return lines.begin() + std::lround(static_cast<double>(lines.size()) * share / sum);
   };
   const auto first = place(shares[0]), second = place(shares[0] + shares[1]);
-  check(first > lines.begin() && second > first && lines.end() > second, kCorpusPlace,
+  check(first > lines.begin() && second > first && lines.end() > second, kWhere,
         "{}: {} line{} cannot be split by the shares {}, {} and {} into three nonempty parts",
         whole.file, lines.size(), lines.size() == 1 ? "" : "s", shares[0], shares[1], shares[2]);
   return corpus_of({std::vector<Line>(lines.begin(), first), std::vector<Line>(first, second),
@@ -110,7 +110,7 @@ std::array<std::filesystem::path, 3> corpus_files(const std::filesystem::path& f
     if (all) return files;
     if (some && missing.empty()) missing = here;
   }
-  fail_environment(kCorpusPlace,
+  fail_environment(kWhere,
                    "'{}' must hold ptb.train.txt, ptb.valid.txt and ptb.test.txt, or train.txt, "
                    "valid.txt and test.txt{}{}",
                    folder.string(), missing.empty() ? "" : "; missing: ", missing);

@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kCurriculumPlace = "labelled.curriculum";
+constexpr std::string_view kWhere = "labelled.curriculum";
 
 // Adds one pass for every `step`-th N up to `longest`, then `epochs` in random order.
 void add_stage(const LabelledDataset& dataset, int stage, std::int64_t longest, std::int64_t step,
@@ -28,20 +28,20 @@ const std::vector<std::string>& stage_ends() {
 std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
                                         const CurriculumOptions& options) {
   const std::vector<std::string> kinds{"sequential", "incremental", "two_stage"};
-  check(std::find(kinds.begin(), kinds.end(), options.kind) != kinds.end(), kCurriculumPlace,
+  check(std::find(kinds.begin(), kinds.end(), options.kind) != kinds.end(), kWhere,
         "kind must be one of {}, got '{}'", quoted_list(kinds), options.kind);
   const bool two = options.kind == "two_stage";
   auto epochs = options.epochs;
   if (epochs.empty())
     epochs = two ? std::vector<std::int64_t>{200, 350} : std::vector<std::int64_t>{350};
-  check(epochs.size() == (two ? 2u : 1u), kCurriculumPlace, "{} needs {} of epochs, got {}",
-        options.kind, two ? "two numbers" : "one number", epochs.size());
+  check(epochs.size() == (two ? 2u : 1u), kWhere, "{} needs {} of epochs, got {}", options.kind,
+        two ? "two numbers" : "one number", epochs.size());
   for (std::size_t i = 0; i < epochs.size(); ++i)
-    check(epochs[i] > (i == 0 ? 0 : epochs[i - 1]), kCurriculumPlace,
+    check(epochs[i] > (i == 0 ? 0 : epochs[i - 1]), kWhere,
           "epochs must be positive and increasing, got {}", fmt::join(epochs, ", "));
-  check(options.step >= 1, kCurriculumPlace, "step must be at least 1, got {}", options.step);
+  check(options.step >= 1, kWhere, "step must be at least 1, got {}", options.step);
   const auto& ends = stage_ends();
-  check(std::find(ends.begin(), ends.end(), options.stage_end) != ends.end(), kCurriculumPlace,
+  check(std::find(ends.begin(), ends.end(), options.stage_end) != ends.end(), kWhere,
         "stage_end must be one of {}, got '{}'", quoted_list(ends), options.stage_end);
   const auto longest = dataset.longest();
   std::vector<CurriculumPhase> phases;
@@ -50,7 +50,7 @@ std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
   } else if (!two) {
     add_stage(dataset, 1, longest, options.step, epochs[0], phases);
   } else {
-    check(options.threshold >= dataset.shortest(), kCurriculumPlace,
+    check(options.threshold >= dataset.shortest(), kWhere,
           "threshold must be at least {}, the length of the shortest string, got {}",
           dataset.shortest(), options.threshold);
     add_stage(dataset, 1, std::min(options.threshold, longest), options.step, epochs[0], phases);

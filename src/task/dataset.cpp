@@ -10,14 +10,14 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kDatasetPlace = "dataset";
+constexpr std::string_view kWhere = "dataset";
 
 void check_words(const Alphabet& alphabet, const std::vector<Word>& words) {
-  check(!words.empty(), kDatasetPlace, "a dataset needs at least one string");
+  check(!words.empty(), kWhere, "a dataset needs at least one string");
   for (std::size_t i = 0; i < words.size(); ++i)
     for (const int id : words[i])
-      check(id >= 0 && id < alphabet.size(), kDatasetPlace,
-            "symbol ids are 0 to {}, got {} in string {}", alphabet.size() - 1, id, i + 1);
+      check(id >= 0 && id < alphabet.size(), kWhere, "symbol ids are 0 to {}, got {} in string {}",
+            alphabet.size() - 1, id, i + 1);
 }
 
 }  // namespace
@@ -37,12 +37,12 @@ Dataset::Dataset(Alphabet alphabet, std::vector<Word> words, std::vector<double>
       without_end_(std::move(without_end)) {
   check_words(alphabet_, words_);
   const auto check_values = [&](const std::vector<double>& values) {
-    check(values.size() == words_.size(), kDatasetPlace,
+    check(values.size() == words_.size(), kWhere,
           "the number of log-probabilities must equal the number of strings, {}, got {}",
           words_.size(), values.size());
     for (std::size_t i = 0; i < words_.size(); ++i)
-      check(values[i] <= 1e-9, kDatasetPlace,
-            "the log-probability of string {} must be at most 0, got {}", i + 1, values[i]);
+      check(values[i] <= 1e-9, kWhere, "the log-probability of string {} must be at most 0, got {}",
+            i + 1, values[i]);
   };
   check_values(log_probabilities_);
   if (!without_end_.empty()) check_values(without_end_);
@@ -59,7 +59,7 @@ bool Dataset::has_log_probabilities(bool end_symbol) const {
 }
 
 const std::vector<double>& Dataset::log_probabilities(bool end_symbol) const {
-  check(has_log_probabilities(end_symbol), kDatasetPlace, "{}",
+  check(has_log_probabilities(end_symbol), kWhere, "{}",
         has_log_probabilities()
             ? "only the probabilities of whole strings are known, not those without the ends"
             : "the distribution of these strings is unknown");
@@ -78,11 +78,11 @@ const std::vector<double>& Dataset::log_probabilities(bool end_symbol) const {
 
 double Dataset::lower_bound(bool end_symbol) const {
   const auto symbols = symbol_count();
-  check(symbols > 0, kDatasetPlace, "a lower bound per symbol needs at least one symbol");
+  check(symbols > 0, kWhere, "a lower bound per symbol needs at least one symbol");
   double sum = 0;
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const double log_p = log_probabilities(end_symbol)[i];
-    check(std::isfinite(log_p), kDatasetPlace, "string {} ('{}') has probability zero", i + 1,
+    check(std::isfinite(log_p), kWhere, "string {} ('{}') has probability zero", i + 1,
           alphabet_.text(words_[i]));
     sum -= log_p;
   }
@@ -116,14 +116,14 @@ std::vector<std::vector<std::int64_t>> batches_of(
 std::vector<std::vector<std::int64_t>> equal_length_batches(
     const std::vector<std::int64_t>& indices, std::int64_t batch,
     const std::function<std::int64_t(std::int64_t)>& length_of) {
-  check(batch >= 1, kDatasetPlace, "batch must be at least 1, got {}", batch);
+  check(batch >= 1, kWhere, "batch must be at least 1, got {}", batch);
   return batches_of(indices, length_of, [&](std::int64_t) { return batch; });
 }
 
 std::vector<std::vector<std::int64_t>> batches_of_symbols(const std::vector<Word>& words,
                                                           const std::vector<std::int64_t>& indices,
                                                           std::int64_t symbols) {
-  check(symbols >= 1, kDatasetPlace, "symbols must be at least 1, got {}", symbols);
+  check(symbols >= 1, kWhere, "symbols must be at least 1, got {}", symbols);
   return batches_of(
       indices,
       [&](std::int64_t index) { return std::ssize(words[static_cast<std::size_t>(index)]); },

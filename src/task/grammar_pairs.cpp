@@ -6,7 +6,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kGrammarPairsPlace = "task.transduction grammar";
+constexpr std::string_view kWhere = "task.transduction grammar";
 
 class GrammarPairs : public PairSource {
  public:
@@ -28,7 +28,7 @@ class GrammarPairs : public PairSource {
   }
 
   std::vector<Pair> draw(std::int64_t count, Random& random) const override {
-    check(count >= 0, kGrammarPairsPlace, "count must be at least 0, got {}", count);
+    check(count >= 0, kWhere, "count must be at least 0, got {}", count);
     std::vector<Pair> pairs;
     pairs.reserve(count);
     for (std::int64_t i = 0; i < count; ++i) pairs.push_back(sampler_.sample(random));
@@ -42,14 +42,14 @@ class GrammarPairs : public PairSource {
 
 PairSourcePtr make(const Json& options, const SynchronousGrammar* grammar) {
   const bool has_rules = !options["rules"].is_null();
-  check(grammar != nullptr || has_rules, kGrammarPairsPlace,
+  check(grammar != nullptr || has_rules, kWhere,
         "option 'grammar' is missing: a synchronous grammar, for example from pd.grammar.load");
-  check(grammar == nullptr || !has_rules, kGrammarPairsPlace,
+  check(grammar == nullptr || !has_rules, kWhere,
         "give either option 'grammar' or option 'rules', not both");
-  const auto source = length_interval(kGrammarPairsPlace, "lengths", options["lengths"], 0);
+  const auto source = length_interval(kWhere, "lengths", options["lengths"], 0);
   std::optional<LengthInterval> target;
   if (!options["target_lengths"].is_null())
-    target = length_interval(kGrammarPairsPlace, "target_lengths", options["target_lengths"], 0);
+    target = length_interval(kWhere, "target_lengths", options["target_lengths"], 0);
   const auto mode = options["mode"] == "grammar" ? PairLengths::grammar : PairLengths::uniform;
   const auto rules =
       grammar != nullptr

@@ -15,14 +15,14 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kLabelledDatasetPlace = "labelled";
+constexpr std::string_view kWhere = "labelled";
 constexpr RowFormat kLabelledFormat{"labelled.load", "# pushdown labelled data set 1",
                                     "a labelled dataset", "1 or 0"};
 constexpr RowFormat kClassified{"labelled.load", "# pushdown classified data set 1",
                                 "a classified dataset", "1 or 0"};
 
 void check_alphabet(const LabelledDataset& dataset, const Grammar& grammar) {
-  check_same_alphabet(kLabelledDatasetPlace, "the dataset and the grammar", dataset.alphabet(),
+  check_same_alphabet(kWhere, "the dataset and the grammar", dataset.alphabet(),
                       grammar.alphabet());
 }
 
@@ -40,26 +40,26 @@ LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
       labels_(std::move(labels)),
       dead_ends_(std::move(dead_ends)),
       meaning_(meaning) {
-  check(!words_.empty(), kLabelledDatasetPlace, "a labelled dataset needs at least one string");
-  check(labels_.size() == words_.size(), kLabelledDatasetPlace,
+  check(!words_.empty(), kWhere, "a labelled dataset needs at least one string");
+  check(labels_.size() == words_.size(), kWhere,
         "the number of labels must equal the number of strings, {}, got {}", words_.size(),
         labels_.size());
   std::map<Word, std::size_t> first;
   for (std::size_t i = 0; i < words_.size(); ++i) {
-    check_word(kLabelledDatasetPlace, alphabet_, words_[i]);
+    check_word(kWhere, alphabet_, words_[i]);
     if (meaning == LabelMeaning::observed_class) continue;
     const auto found = first.emplace(words_[i], i).first->second;
-    check(labels_[found] == labels_[i], kLabelledDatasetPlace,
+    check(labels_[found] == labels_[i], kWhere,
           "{} is labelled both valid and invalid (strings {} and {})", shown(alphabet_, words_[i]),
           found + 1, i + 1);
   }
   if (dead_ends_.empty()) return;
-  check(dead_ends_.size() == words_.size(), kLabelledDatasetPlace,
+  check(dead_ends_.size() == words_.size(), kWhere,
         "the number of dead ends must equal the number of strings, {}, got {}", words_.size(),
         dead_ends_.size());
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const auto length = labels_[i] ? 0 : static_cast<std::int64_t>(words_[i].size());
-    check(dead_ends_[i] >= 0 && dead_ends_[i] <= length, kLabelledDatasetPlace,
+    check(dead_ends_[i] >= 0 && dead_ends_[i] <= length, kWhere,
           "the dead end of {} (string {}) must be 0 to {}, got {}", shown(alphabet_, words_[i]),
           i + 1, length, dead_ends_[i]);
   }
@@ -92,8 +92,7 @@ LabelledDataset LabelledDataset::subset(const std::vector<std::int64_t>& indices
   std::vector<bool> labels;
   std::vector<std::int64_t> dead_ends;
   for (const auto i : indices) {
-    check(i >= 0 && i < size(), kLabelledDatasetPlace, "strings are numbered 0 to {}, got {}",
-          size() - 1, i);
+    check(i >= 0 && i < size(), kWhere, "strings are numbered 0 to {}, got {}", size() - 1, i);
     words.push_back(words_[i]);
     labels.push_back(labels_[i]);
     if (!dead_ends_.empty()) dead_ends.push_back(dead_ends_[i]);
@@ -114,10 +113,10 @@ std::vector<std::int64_t> LabelledDataset::of_length(std::int64_t shortest,
 
 std::vector<LabelledDataset> split(const LabelledDataset& dataset,
                                    const std::vector<double>& shares, std::uint64_t seed) {
-  check(!shares.empty(), kLabelledDatasetPlace, "split needs at least one share");
+  check(!shares.empty(), kWhere, "split needs at least one share");
   for (const double share : shares)
-    check(share > 0 && share <= 1e18, kLabelledDatasetPlace,
-          "the shares of a split must be above 0, got {}", share);
+    check(share > 0 && share <= 1e18, kWhere, "the shares of a split must be above 0, got {}",
+          share);
   const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
   Random random(seed, "split");
   std::vector<std::vector<std::int64_t>> parts(shares.size());
@@ -143,8 +142,7 @@ std::vector<LabelledDataset> split(const LabelledDataset& dataset,
   }
   std::vector<LabelledDataset> sets;
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    check(!parts[p].empty(), kLabelledDatasetPlace, "part {} of the split would have no strings",
-          p + 1);
+    check(!parts[p].empty(), kWhere, "part {} of the split would have no strings", p + 1);
     std::sort(parts[p].begin(), parts[p].end());
     sets.push_back(dataset.subset(parts[p]));
   }
@@ -180,7 +178,7 @@ LabelledDataset with_dead_ends(const LabelledDataset& dataset, const Grammar& gr
     const auto& viable = targets[i].viable;
     const auto first = std::find(viable.begin(), viable.end(), 0) - viable.begin();
     dead_ends.push_back(first < std::ssize(viable) ? first : 0);
-    check(!dataset.labels()[i] || dead_ends.back() == 0, kLabelledDatasetPlace,
+    check(!dataset.labels()[i] || dead_ends.back() == 0, kWhere,
           "{} is labelled valid, but by the grammar it is hopeless after {} symbols",
           shown(dataset.alphabet(), dataset.words()[i]), dead_ends.back());
   }

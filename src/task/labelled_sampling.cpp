@@ -16,7 +16,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kLabelledSamplingPlace = "task.labelled";
+constexpr std::string_view kWhere = "task.labelled";
 // After this many failures in a row, the strings of a length are listed instead of drawn.
 constexpr int kPositiveTries = 100;
 constexpr int kNegativeTries = 1000;
@@ -54,8 +54,8 @@ class Maker {
         oracle_(grammar),
         symbols_(grammar.alphabet().size()) {
     for (const auto& dataset : exclude) {
-      check_same_alphabet(kLabelledSamplingPlace, "an excluded dataset and the grammar",
-                          dataset->alphabet(), grammar.alphabet());
+      check_same_alphabet(kWhere, "an excluded dataset and the grammar", dataset->alphabet(),
+                          grammar.alphabet());
       used_.insert(dataset->words().begin(), dataset->words().end());
       if (options.negative_kind == "matched")
         automata_.push_back(learn_automaton(dataset->words(), dataset->labels(), symbols_));
@@ -92,7 +92,7 @@ class Maker {
     double largest = -INFINITY;
     for (int l = options_.shortest; l <= options_.longest; ++l)
       largest = std::max(largest, table_.log_mass(l));
-    check(largest > -INFINITY, kLabelledSamplingPlace, "the language has no strings of {}",
+    check(largest > -INFINITY, kWhere, "the language has no strings of {}",
           length_text(options_.shortest, options_.longest));
     for (int l = options_.shortest; l <= options_.longest; ++l)
       if (table_.has_strings(l))
@@ -104,7 +104,7 @@ class Maker {
     const StopCheck stop;
     while (static_cast<std::int64_t>(positives_.size()) < options_.positives) {
       stop();
-      check(!lengths.empty(), kLabelledSamplingPlace,
+      check(!lengths.empty(), kWhere,
             "requested {} positives of {}, but the language has only {}{}{}", options_.positives,
             length_text(options_.shortest, options_.longest), positives_.size(), others(),
             distinct ? "; ask for fewer, for other lengths, or for distinct = 'negatives'" : "");
@@ -145,7 +145,7 @@ class Maker {
     const StopCheck stop;
     for (std::int64_t made = 0; made < count;) {
       stop();
-      check(!lengths.empty(), kLabelledSamplingPlace,
+      check(!lengths.empty(), kWhere,
             "requested {} random negatives with the lengths of {}, but there are only {}{}{}; ask "
             "for fewer{}",
             count,
@@ -229,7 +229,7 @@ class Maker {
       negatives_.push_back(*word);
       return;
     }
-    fail(kLabelledSamplingPlace,
+    fail(kWhere,
          "requested {} difficult negatives, but after {} none was found in {} tries{}; lower "
          "difficult, or allow other swaps or edits{}",
          count, made, kDifficultTries, others(), distinct ? ", or distinct = 'none'" : "");
@@ -241,7 +241,7 @@ class Maker {
     negatives_ = matched_negatives(
         positives_, {options_.negatives, symbols_, distinct, automata_},
         [&](const Word& word) { return !used_.contains(word) && !oracle_.contains(word); }, random);
-    check(std::ssize(negatives_) == options_.negatives, kLabelledSamplingPlace,
+    check(std::ssize(negatives_) == options_.negatives, kWhere,
           "requested {} matched negatives with the lengths of the positives, but after {} no other "
           "invalid string of such a length was found{}; ask for fewer, or for other lengths{}",
           options_.negatives, negatives_.size(), others(),
@@ -323,31 +323,29 @@ class Maker {
 
 void check_choice(std::string_view key, const std::string& value,
                   const std::vector<std::string>& choices) {
-  check(std::find(choices.begin(), choices.end(), value) != choices.end(), kLabelledSamplingPlace,
+  check(std::find(choices.begin(), choices.end(), value) != choices.end(), kWhere,
         "{} must be one of {}, got '{}'", key, quoted_list(choices), value);
 }
 
 void check_options(const LabelledOptions& options) {
-  check(options.positives >= 0 && options.negatives >= 0, kLabelledSamplingPlace,
+  check(options.positives >= 0 && options.negatives >= 0, kWhere,
         "positives and negatives must be at least 0, got {} and {}", options.positives,
         options.negatives);
-  check(options.positives + options.negatives > 0, kLabelledSamplingPlace,
+  check(options.positives + options.negatives > 0, kWhere,
         "positives and negatives must not both be 0");
-  check(options.shortest >= 0 && options.shortest <= options.longest, kLabelledSamplingPlace,
+  check(options.shortest >= 0 && options.shortest <= options.longest, kWhere,
         "lengths must be {{lowest, highest}} with 0 <= lowest <= highest, got {{{}, {}}}",
         options.shortest, options.longest);
   check(options.difficult_low >= 0 && options.difficult_low <= options.difficult_high &&
             options.difficult_high <= 1,
-        kLabelledSamplingPlace,
-        "difficult must be a share or {{lowest, highest}} between 0 and 1, got {} to {}",
+        kWhere, "difficult must be a share or {{lowest, highest}} between 0 and 1, got {} to {}",
         options.difficult_low, options.difficult_high);
-  check(options.difficult_high == 0 || options.positives > 0, kLabelledSamplingPlace,
+  check(options.difficult_high == 0 || options.positives > 0, kWhere,
         "difficult negatives are made from positives: positives must be at least 1");
-  check(!options.swaps.empty(), kLabelledSamplingPlace, "swaps must list at least one number");
+  check(!options.swaps.empty(), kWhere, "swaps must list at least one number");
   for (const int swaps : options.swaps)
-    check(swaps >= 1, kLabelledSamplingPlace, "the numbers of swaps must be at least 1, got {}",
-          swaps);
-  check(!options.edits.empty(), kLabelledSamplingPlace, "edits must list at least one of {}",
+    check(swaps >= 1, kWhere, "the numbers of swaps must be at least 1, got {}", swaps);
+  check(!options.edits.empty(), kWhere, "edits must list at least one of {}",
         quoted_list(labelled_edits()));
   for (const auto& edit : options.edits) check_choice("edits", edit, labelled_edits());
   check_choice("distinct", options.distinct, {"all", "negatives", "none"});
@@ -355,11 +353,11 @@ void check_options(const LabelledOptions& options) {
   check_choice("negative_lengths", options.negative_lengths, {"positives", "uniform"});
   check_choice("negative_kind", options.negative_kind, {"usual", "matched"});
   if (options.negative_kind == "usual") return;
-  check(options.positives > 0, kLabelledSamplingPlace,
+  check(options.positives > 0, kWhere,
         "matched negatives are made from positives: positives must be at least 1");
-  check(options.difficult_high == 0, kLabelledSamplingPlace,
+  check(options.difficult_high == 0, kWhere,
         "matched negatives include no difficult ones: omit difficult or negative_kind");
-  check(options.negative_lengths == "positives", kLabelledSamplingPlace,
+  check(options.negative_lengths == "positives", kWhere,
         "matched negatives have the lengths of the positives: omit negative_lengths or "
         "negative_kind");
 }

@@ -15,7 +15,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kNumberPredictionPlace = "task.number_examples";
+constexpr auto kWhere = "task.number_examples";
 
 // Returns the folded words of a text with single blanks between them.
 std::vector<std::string> words_of(std::string_view text, const Fold& fold) {
@@ -41,13 +41,12 @@ std::string joined(const std::vector<std::string>& words, std::size_t count) {
 
 void check_no_nul(std::string_view line, const std::string& place) {
   const auto zero = line.find('\0');
-  check(zero == line.npos, kNumberPredictionPlace, "{}: byte {} is NUL; the text must be UTF-8",
-        place, zero + 1);
+  check(zero == line.npos, kWhere, "{}: byte {} is NUL; the text must be UTF-8", place, zero + 1);
 }
 
 bool is_plural(std::string_view tag, const std::string& place) {
-  check(tag == "VBZ" || tag == "VBP", kNumberPredictionPlace,
-        "{}: the verb must be VBZ or VBP, got '{}'", place, tag.substr(0, 40));
+  check(tag == "VBZ" || tag == "VBP", kWhere, "{}: the verb must be VBZ or VBP, got '{}'", place,
+        tag.substr(0, 40));
   return tag == "VBP";
 }
 
@@ -60,8 +59,7 @@ std::vector<std::string> fields_of(std::string_view line, const std::string& pla
       fields.emplace_back();
     } else if (line[i] == '"' && fields.back().empty() && (i == 0 || line[i - 1] == '\t')) {
       for (++i;; ++i) {
-        check(i < line.size(), kNumberPredictionPlace, "{}: field {} has no closing quote", place,
-              fields.size());
+        check(i < line.size(), kWhere, "{}: field {} has no closing quote", place, fields.size());
         if (line[i] == '"') {
           if (i + 1 == line.size() || line[i + 1] != '"') break;
           ++i;
@@ -88,8 +86,8 @@ class Columns {
   }
   std::size_t at(const std::string& name) const {
     const auto found = find(name);
-    check(found.has_value(), kNumberPredictionPlace,
-          "{}: there is no column '{}'; the columns are {}", place_, name, quoted_list(names_));
+    check(found.has_value(), kWhere, "{}: there is no column '{}'; the columns are {}", place_,
+          name, quoted_list(names_));
     return *found;
   }
   std::size_t size() const { return names_.size(); }
@@ -103,7 +101,7 @@ int whole_number(const std::string& text, const char* name, const std::string& p
   int value = 0;
   const auto* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  check(error == std::errc() && stop == end && value >= 0, kNumberPredictionPlace,
+  check(error == std::errc() && stop == end && value >= 0, kWhere,
         "{}: {} must be a whole number, got '{}'", place, name, text);
   return value;
 }
@@ -145,12 +143,11 @@ constexpr AuxiliaryPair kAuxiliaries[] = {{"is", "are", "be"},
 NumberExample parse_number_line(std::string_view line, const std::string& place, const Fold& fold) {
   check_no_nul(line, place);
   const auto tab = line.find('\t');
-  check(tab != line.npos, kNumberPredictionPlace, "{}: expected VBZ or VBP, a tab and words",
-        place);
+  check(tab != line.npos, kWhere, "{}: expected VBZ or VBP, a tab and words", place);
   NumberExample example;
   example.plural = is_plural(line.substr(0, tab), place);
   const auto words = words_of(line.substr(tab + 1), fold);
-  check(!words.empty(), kNumberPredictionPlace, "{}: no words precede the verb", place);
+  check(!words.empty(), kWhere, "{}: no words precede the verb", place);
   example.prefix = joined(words, words.size());
   return example;
 }
@@ -168,13 +165,11 @@ NumberExamples parse_number_lines(std::string_view text, const std::string& file
                                   const Fold& fold) {
   NumberExamples examples;
   const auto attractors = attractors_in_name(file);
-  read_lines(kNumberPredictionPlace, text, file,
-             [&](std::string_view line, const std::string& place) {
-               examples.push_back(parse_number_line(line, place, fold));
-               if (attractors)
-                 examples.back().attractors = examples.back().intervening = *attractors;
-             });
-  check(!examples.empty(), kNumberPredictionPlace, "{}: the text contains no examples", file);
+  read_lines(kWhere, text, file, [&](std::string_view line, const std::string& place) {
+    examples.push_back(parse_number_line(line, place, fold));
+    if (attractors) examples.back().attractors = examples.back().intervening = *attractors;
+  });
+  check(!examples.empty(), kWhere, "{}: the text contains no examples", file);
   return examples;
 }
 
@@ -191,41 +186,39 @@ NumberExamples parse_number_table(std::string_view text, const std::string& file
   std::optional<Columns> columns;
   std::size_t sentence = 0, tag = 0, index = 0;
   std::optional<std::size_t> verb, between, different;
-  read_lines(
-      kNumberPredictionPlace, text, file, [&](std::string_view line, const std::string& place) {
-        check_no_nul(line, place);
-        auto fields = fields_of(line, place);
-        if (!columns) {
-          columns.emplace(std::move(fields), place);
-          sentence = columns->at(words);
-          tag = columns->at("verb_pos");
-          index = columns->at("verb_index");
-          verb = columns->find("verb");
-          between = columns->find("n_intervening");
-          different = columns->find("n_diff_intervening");
-          return;
-        }
-        check(fields.size() == columns->size(), kNumberPredictionPlace,
-              "{}: expected {} fields, got {}", place, columns->size(), fields.size());
-        NumberExample example;
-        example.plural = is_plural(fields[tag], place);
-        const int place_of_verb = whole_number(fields[index], "verb_index", place);
-        const auto all = words_of(fields[sentence], fold);
-        check(place_of_verb >= 2 && place_of_verb <= static_cast<int>(all.size()),
-              kNumberPredictionPlace,
-              "{}: verb_index must be 2 to {}, the number of words of the sentence, got {}", place,
-              all.size(), place_of_verb);
-        example.prefix = joined(all, static_cast<std::size_t>(place_of_verb - 1));
-        example.verb = !verb ? all[place_of_verb - 1] : fold ? fold(fields[*verb]) : fields[*verb];
-        if (between) example.intervening = whole_number(fields[*between], "n_intervening", place);
-        if (different)
-          example.attractors = whole_number(fields[*different], "n_diff_intervening", place);
-        check(!between || !different || example.attractors <= example.intervening,
-              kNumberPredictionPlace, "{}: n_diff_intervening is {}, above n_intervening, {}",
-              place, example.attractors, example.intervening);
-        examples.push_back(std::move(example));
-      });
-  check(!examples.empty(), kNumberPredictionPlace, "{}: the text contains no examples", file);
+  read_lines(kWhere, text, file, [&](std::string_view line, const std::string& place) {
+    check_no_nul(line, place);
+    auto fields = fields_of(line, place);
+    if (!columns) {
+      columns.emplace(std::move(fields), place);
+      sentence = columns->at(words);
+      tag = columns->at("verb_pos");
+      index = columns->at("verb_index");
+      verb = columns->find("verb");
+      between = columns->find("n_intervening");
+      different = columns->find("n_diff_intervening");
+      return;
+    }
+    check(fields.size() == columns->size(), kWhere, "{}: expected {} fields, got {}", place,
+          columns->size(), fields.size());
+    NumberExample example;
+    example.plural = is_plural(fields[tag], place);
+    const int place_of_verb = whole_number(fields[index], "verb_index", place);
+    const auto all = words_of(fields[sentence], fold);
+    check(place_of_verb >= 2 && place_of_verb <= static_cast<int>(all.size()), kWhere,
+          "{}: verb_index must be 2 to {}, the number of words of the sentence, got {}", place,
+          all.size(), place_of_verb);
+    example.prefix = joined(all, static_cast<std::size_t>(place_of_verb - 1));
+    example.verb = !verb ? all[place_of_verb - 1] : fold ? fold(fields[*verb]) : fields[*verb];
+    if (between) example.intervening = whole_number(fields[*between], "n_intervening", place);
+    if (different)
+      example.attractors = whole_number(fields[*different], "n_diff_intervening", place);
+    check(!between || !different || example.attractors <= example.intervening, kWhere,
+          "{}: n_diff_intervening is {}, above n_intervening, {}", place, example.attractors,
+          example.intervening);
+    examples.push_back(std::move(example));
+  });
+  check(!examples.empty(), kWhere, "{}: the text contains no examples", file);
   find_other_forms(examples);
   return examples;
 }
@@ -253,11 +246,10 @@ std::string regular_singular(std::string_view plural) {
 
 std::vector<NumberExamples> split_examples(NumberExamples examples,
                                            const std::vector<double>& shares, Random& random) {
-  check(!shares.empty(), kNumberPredictionPlace, "a split needs at least one share");
+  check(!shares.empty(), kWhere, "a split needs at least one share");
   double sum = 0;
   for (const double share : shares) {
-    check(std::isfinite(share) && share > 0, kNumberPredictionPlace,
-          "shares must be above 0, got {}", share);
+    check(std::isfinite(share) && share > 0, kWhere, "shares must be above 0, got {}", share);
     sum += share;
   }
   random.shuffle(examples);
@@ -268,9 +260,8 @@ std::vector<NumberExamples> split_examples(NumberExamples examples,
     share += next;
     const auto end =
         examples.begin() + std::lround(static_cast<double>(examples.size()) * share / sum);
-    check(end > begin, kNumberPredictionPlace,
-          "{} example{} cannot be split into {} nonempty parts", examples.size(),
-          examples.size() == 1 ? "" : "s", shares.size());
+    check(end > begin, kWhere, "{} example{} cannot be split into {} nonempty parts",
+          examples.size(), examples.size() == 1 ? "" : "s", shares.size());
     parts.emplace_back(std::make_move_iterator(begin), std::make_move_iterator(end));
     begin = end;
   }

@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kNumberWordsPlace = "task.number_examples";
+constexpr std::string_view kWhere = "task.number_examples";
 
 }  // namespace
 
@@ -16,12 +16,12 @@ Alphabet number_vocabulary(const NumberExamples& examples, std::int64_t limit) {
   WordCounts counts;
   for (const auto& example : examples)
     for (const auto word : words_between_blanks(example.prefix)) counts.add(word);
-  return counts.vocabulary(kNumberWordsPlace, {kUnknownWord}, limit);
+  return counts.vocabulary(kWhere, {kUnknownWord}, limit);
 }
 
 Word prefix_ids(const NumberExample& example, const Alphabet& vocabulary) {
   const auto unknown = vocabulary.find(kUnknownWord);
-  check(unknown.has_value(), kNumberWordsPlace, "a vocabulary needs the word {}", kUnknownWord);
+  check(unknown.has_value(), kWhere, "a vocabulary needs the word {}", kUnknownWord);
   Word ids;
   for (const auto word : words_between_blanks(example.prefix))
     ids.push_back(vocabulary.find(word).value_or(*unknown));
@@ -29,7 +29,7 @@ Word prefix_ids(const NumberExample& example, const Alphabet& vocabulary) {
 }
 
 LabelledDataset number_dataset(const NumberExamples& examples, const Alphabet& vocabulary) {
-  check(!examples.empty(), kNumberWordsPlace, "there are no examples");
+  check(!examples.empty(), kWhere, "there are no examples");
   std::vector<Word> words;
   std::vector<bool> labels;
   for (const auto& example : examples) {

@@ -5,7 +5,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kPairListPlace = "task.pairs";
+constexpr std::string_view kWhere = "task.pairs";
 constexpr std::string_view kBar = "|||";
 
 std::vector<std::string> symbols_of(std::string_view line) {
@@ -27,11 +27,11 @@ NamedPair read_pair(const std::vector<std::string>& symbols, std::string_view li
       side->push_back(symbol);
       continue;
     }
-    check(side == &pair.source, kPairListPlace,
+    check(side == &pair.source, kWhere,
           "{}: a pair must have one {} between its sides, got a second one", origin, kBar);
     side = &pair.target;
   }
-  check(side == &pair.target, kPairListPlace,
+  check(side == &pair.target, kWhere,
         "{}: expected 'source {} target' with blanks around the bars, got '{}'", origin, kBar,
         line);
   return pair;
@@ -50,13 +50,13 @@ class Side {
         const auto id = given_->find(symbol);
         if (!id) {
           const auto near = nearest_names(symbol, given_->symbols());
-          fail(kPairListPlace, "{}: '{}' is not in the {} alphabet{}", origin, symbol, name_,
+          fail(kWhere, "{}: '{}' is not in the {} alphabet{}", origin, symbol, name_,
                near.empty() ? "" : ", did you mean " + near + "?");
         }
         word.push_back(*id);
         continue;
       }
-      check(symbol != kBar, kPairListPlace, "{}: a symbol must not be {}", origin, kBar);
+      check(symbol != kBar, kWhere, "{}: a symbol must not be {}", origin, kBar);
       const auto [found, is_new] = ids_.emplace(symbol, static_cast<int>(used_.size()));
       if (is_new) used_.push_back(symbol);
       word.push_back(found->second);
@@ -78,7 +78,7 @@ PairList::PairList(Alphabet source, Alphabet target, std::vector<Pair> pairs, st
     : PairSource(std::move(source), std::move(target)),
       pairs_(std::move(pairs)),
       name_(std::move(name)) {
-  check(!pairs_.empty(), kPairListPlace, "{}: the text contains no pairs", name_);
+  check(!pairs_.empty(), kWhere, "{}: the text contains no pairs", name_);
   const auto known = [](const Word& word, const Alphabet& alphabet) {
     for (const int id : word) alphabet.symbol(id);  // throws on an invalid id
   };
@@ -93,7 +93,7 @@ Json PairList::describe() const {
 }
 
 std::vector<Pair> PairList::draw(std::int64_t count, Random& random) const {
-  check(count >= 0, kPairListPlace, "count must be at least 0, got {}", count);
+  check(count >= 0, kWhere, "count must be at least 0, got {}", count);
   std::vector<Pair> drawn;
   drawn.reserve(count);
   for (std::int64_t i = 0; i < count; ++i) drawn.push_back(pairs_[random.below(pairs_.size())]);
@@ -113,7 +113,7 @@ std::shared_ptr<const PairList> make_pair_list(const std::vector<NamedPair>& pai
 std::shared_ptr<const PairList> parse_pairs(std::string_view text, const std::string& file,
                                             const PairAlphabets& alphabets) {
   std::vector<NamedPair> pairs;
-  read_lines(kPairListPlace, text, file, [&](std::string_view line, const std::string& origin) {
+  read_lines(kWhere, text, file, [&](std::string_view line, const std::string& origin) {
     const auto symbols = symbols_of(line);
     const bool comment =
         line.starts_with("# ") && std::find(symbols.begin(), symbols.end(), kBar) == symbols.end();

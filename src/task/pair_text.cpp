@@ -6,7 +6,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kPairTextPlace = "task.pairs";
+constexpr std::string_view kWhere = "task.pairs";
 constexpr std::string_view kMark = "# pairs ";
 
 Alphabet alphabet_of(const Json& symbols) {
@@ -28,11 +28,11 @@ std::string to_text(const PairSource& source) {
 }
 
 PairSourcePtr parse_pair_source(std::string_view text, const std::string& file) {
-  check(text.starts_with(kMark), kPairTextPlace, "{}:1: expected a line that begins with '{}'",
-        file, kMark);
+  check(text.starts_with(kMark), kWhere, "{}:1: expected a line that begins with '{}'", file,
+        kMark);
   const auto end = std::min(text.find('\n'), text.size());
   Json head = try_parse_json(text.substr(kMark.size(), end - kMark.size()));
-  check(head.is_object() && head.contains("kind"), kPairTextPlace,
+  check(head.is_object() && head.contains("kind"), kWhere,
         "{}:1: expected a table with the kind of the pairs", file);
   if (head["kind"] != "list") return make_pairs(head);
   PairAlphabets alphabets;
@@ -41,7 +41,7 @@ PairSourcePtr parse_pair_source(std::string_view text, const std::string& file) 
     alphabets = {alphabet_of(head.at("source_alphabet")), alphabet_of(head.at("target_alphabet"))};
     name = head.value("name", file);
   } catch (const nlohmann::json::exception& error) {
-    fail(kPairTextPlace, "{}:1: {}", file, json_error(error));
+    fail(kWhere, "{}:1: {}", file, json_error(error));
   }
   // The empty line in place of the head keeps the numbers of lines.
   const auto list =

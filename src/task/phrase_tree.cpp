@@ -8,14 +8,14 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kPhraseTreePlace = "tree";
+constexpr auto kWhere = "tree";
 
 bool has_white_space(const std::string& text) {
   return std::any_of(text.begin(), text.end(), is_white_space);
 }
 
 void check_name(const std::string& name, const char* what) {
-  check(!has_white_space(name) && name.find_first_of("()") == name.npos, kPhraseTreePlace,
+  check(!has_white_space(name) && name.find_first_of("()") == name.npos, kWhere,
         "a {} must be a text without white space and round brackets, got '{}'", what, name);
 }
 
@@ -31,18 +31,18 @@ PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> 
       tags_(std::move(tags)),
       phrases_(std::move(phrases)),
       escaped_(escaped) {
-  check(!words_.empty(), kPhraseTreePlace, "a tree needs at least one word");
+  check(!words_.empty(), kWhere, "a tree needs at least one word");
   if (tags_.empty()) tags_.resize(words_.size());
-  check(tags_.size() == words_.size(), kPhraseTreePlace,
+  check(tags_.size() == words_.size(), kWhere,
         "the number of parts of speech must equal the number of words, {}, got {}", words_.size(),
         tags_.size());
   for (const auto& word : words_)
-    check(!word.empty() && !has_white_space(word), kPhraseTreePlace,
+    check(!word.empty() && !has_white_space(word), kWhere,
           "a word must be a text without white space, got '{}'", word);
   for (const auto& tag : tags_) check_name(tag, "part of speech");
   for (const auto& phrase : phrases_) {
     check_name(phrase.label, "label");
-    check(phrase.begin >= 0 && phrase.begin < phrase.end && phrase.end <= size(), kPhraseTreePlace,
+    check(phrase.begin >= 0 && phrase.begin < phrase.end && phrase.end <= size(), kWhere,
           "a phrase must lie in the words 1 to {}, got {} to {}", size(), phrase.begin + 1,
           phrase.end);
   }
@@ -50,7 +50,7 @@ PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> 
   std::vector<int> open;  // ends of the enclosing phrases
   for (const auto& phrase : phrases_) {
     while (!open.empty() && open.back() <= phrase.begin) open.pop_back();
-    check(open.empty() || phrase.end <= open.back(), kPhraseTreePlace,
+    check(open.empty() || phrase.end <= open.back(), kWhere,
           "phrases must not cross, got words {} to {} and one that ends at {}", phrase.begin + 1,
           phrase.end, open.empty() ? 0 : open.back());
     open.push_back(phrase.end);

@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kRunningTextPlace = "text";
+constexpr std::string_view kWhere = "text";
 constexpr std::string_view kLoad = "text.load";
 constexpr std::string_view kTitle = "# pushdown running text 1";
 constexpr std::string_view kAlphabetLine = "# alphabet";
@@ -26,9 +26,9 @@ std::string_view take_line(std::string_view& text) {
 
 RunningText::RunningText(Alphabet vocabulary, Word words)
     : vocabulary_(std::move(vocabulary)), words_(std::move(words)) {
-  check(!words_.empty(), kRunningTextPlace, "a running text needs at least one word");
+  check(!words_.empty(), kWhere, "a running text needs at least one word");
   for (std::size_t i = 0; i < words_.size(); ++i)
-    check(words_[i] >= 0 && words_[i] < vocabulary_.size(), kRunningTextPlace,
+    check(words_[i] >= 0 && words_[i] < vocabulary_.size(), kWhere,
           "word ids are 0 to {}, got {} in place {}", vocabulary_.size() - 1, words_[i], i + 1);
 }
 
@@ -84,10 +84,8 @@ double unigram_perplexity(const RunningText& train, const RunningText& text) {
 
 TextPieces::TextPieces(RunningTextPtr text, std::int64_t streams, std::int64_t length)
     : text_(std::move(text)), length_(length) {
-  check(streams >= 1, kRunningTextPlace, "the number of streams must be at least 1, got {}",
-        streams);
-  check(length >= 1, kRunningTextPlace, "the number of words of a piece must be at least 1, got {}",
-        length);
+  check(streams >= 1, kWhere, "the number of streams must be at least 1, got {}", streams);
+  check(length >= 1, kWhere, "the number of words of a piece must be at least 1, got {}", length);
   streams_ = std::min(streams, text_->size());
   shortest_ = text_->size() / streams_;
   longest_ = (text_->size() + streams_ - 1) / streams_;
@@ -101,8 +99,8 @@ std::int64_t TextPieces::word_count(std::int64_t piece) const {
 }
 
 Tensor TextPieces::cut(std::int64_t piece, std::int64_t absent) const {
-  check(piece >= 0 && piece < count(), kRunningTextPlace, "the pieces are 0 to {}, got {}",
-        count() - 1, piece);
+  check(piece >= 0 && piece < count(), kWhere, "the pieces are 0 to {}, got {}", count() - 1,
+        piece);
   const auto first = piece * length_, size = std::min(length_, longest_ - first);
   Tensor cut = at::full({streams_, size}, absent, at::kLong);  // B x c
   auto* out = cut.data_ptr<std::int64_t>();

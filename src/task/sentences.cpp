@@ -19,7 +19,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kSentencesPlace = "task.sentences";
+constexpr std::string_view kWhere = "task.sentences";
 
 // ---- Reading ----
 
@@ -40,19 +40,19 @@ Sources sources_of(const Path& path) {
     const auto parts = corpus_files(path);
     return {{{parts[0]}, {parts[1]}, {parts[2]}}, true};
   }
-  return {{files_named(kSentencesPlace, path.string(), "")}, false};
+  return {{files_named(kWhere, path.string(), "")}, false};
 }
 
 std::ifstream opened(const Path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) fail_environment(kSentencesPlace, "cannot read '{}'", file.string());
+  if (!stream) fail_environment(kWhere, "cannot read '{}'", file.string());
   return stream;
 }
 
 void read_plain(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
                 const std::function<bool(std::int64_t)>& read) {
   std::ifstream stream = opened(file);
-  TextLines lines(kSentencesPlace, stream, file.string());
+  TextLines lines(kWhere, stream, file.string());
   const VisitSentence with_words = [&](SentenceWords& words) {
     if (!words.empty()) visit(words);
   };
@@ -152,8 +152,7 @@ Alphabet vocabulary_of(Walk& walk, const SentenceOptions& options) {
     if (part != 0) return;
     for (const auto& word : words) counts.add(word);
   });
-  return counts.vocabulary(kSentencesPlace, {kUnknownWord}, options.vocabulary,
-                           options.minimum_count);
+  return counts.vocabulary(kWhere, {kUnknownWord}, options.vocabulary, options.minimum_count);
 }
 
 // Everything that determines the files to be made.
@@ -199,24 +198,23 @@ std::optional<SentenceParts> prepared(const Path& folder, const std::vector<std:
 
 void check_options(const Sources& sources, const SentenceOptions& options) {
   const auto at_least = [](const char* name, std::int64_t value, std::int64_t least) {
-    check(value >= least, kSentencesPlace, "{} must be at least {}, got {}", name, least, value);
+    check(value >= least, kWhere, "{} must be at least {}, got {}", name, least, value);
   };
   at_least("vocabulary", options.vocabulary, 0);
-  check(options.vocabulary != 1, kSentencesPlace,
+  check(options.vocabulary != 1, kWhere,
         "vocabulary must be 0 (all words) or at least 2, because it includes {}, got 1",
         kUnknownWord);
   at_least("minimum_count", options.minimum_count, 1);
   at_least("longest", options.longest, 0);
-  check(!sources.divided || options.shares.empty(), kSentencesPlace,
+  check(!sources.divided || options.shares.empty(), kWhere,
         "shares apply only to a text without parts, but the folder has its own parts");
-  check(options.shares.size() <= 3, kSentencesPlace,
+  check(options.shares.size() <= 3, kWhere,
         "shares must be 2 numbers (training and test) or 3 (training, validation and test), got {}",
         options.shares.size());
   for (const double share : options.shares)
-    check(std::isfinite(share) && share > 0, kSentencesPlace, "shares must be above 0, got {}",
-          share);
+    check(std::isfinite(share) && share > 0, kWhere, "shares must be above 0, got {}", share);
   if (options.alphabet)
-    check(options.alphabet->find(kUnknownWord).has_value(), kSentencesPlace,
+    check(options.alphabet->find(kUnknownWord).has_value(), kWhere,
           "a vocabulary needs the word {}", kUnknownWord);
 }
 
@@ -262,8 +260,8 @@ std::optional<SentenceParts> prepare_sentences(const Path& path, const Path& fol
       writers[part]->add(ids);
     });
     for (std::size_t i = 0; i < names.size(); ++i)
-      check(writers[i]->size() > 0, kSentencesPlace, "'{}': the part '{}' has no sentences",
-            path.string(), names[i]);
+      check(writers[i]->size() > 0, kWhere, "'{}': the part '{}' has no sentences", path.string(),
+            names[i]);
     for (auto& writer : writers) writer->commit(source);
   } catch (const Stopped&) {
     return std::nullopt;

@@ -13,7 +13,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kSmallAutomatonPlace = "task.automaton";
+constexpr std::string_view kWhere = "task.automaton";
 constexpr std::size_t kMostNodes = 30000;
 // Limit on the nodes visited by all automata that are tried; bounds the time.
 constexpr std::int64_t kMostVisits = 250'000'000;
@@ -308,11 +308,10 @@ int SmallAutomaton::end_state(const Word& word) const {
 
 SmallAutomaton learn_automaton(const std::vector<Word>& words, const std::vector<bool>& labels,
                                int symbols, std::uint64_t seed, int most_states) {
-  check(!words.empty() && words.size() == labels.size(), kSmallAutomatonPlace,
+  check(!words.empty() && words.size() == labels.size(), kWhere,
         "the numbers of strings and labels must be equal and at least 1, got {} and {}",
         words.size(), labels.size());
-  check(most_states >= 1, kSmallAutomatonPlace, "the number of states must be at least 1, got {}",
-        most_states);
+  check(most_states >= 1, kWhere, "the number of states must be at least 1, got {}", most_states);
   const auto tree = prefix_tree(words, labels, symbols, seed);
   Search search(tree, most_states);
   search.add(std::vector<int>(symbols, 0));

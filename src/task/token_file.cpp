@@ -16,7 +16,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kTokenFilePlace = "task.sentences";
+constexpr std::string_view kWhere = "task.sentences";
 constexpr std::string_view kMagic = "pushdown tokens\n";
 constexpr std::string_view kNote = "# pushdown sentences 1\n# checksum ";
 static_assert(std::endian::native == std::endian::little);
@@ -29,7 +29,7 @@ std::string_view bytes_of(const T* first, std::size_t count) {
 }  // namespace
 
 void TokenFile::damaged(const std::string& what) const {
-  fail_environment(kTokenFilePlace, "'{}' {}; prepare the corpus again", path_.string(), what);
+  fail_environment(kWhere, "'{}' {}; prepare the corpus again", path_.string(), what);
 }
 
 TokenFile::TokenFile(const Path& path) : path_(std::filesystem::absolute(path)) {
@@ -47,7 +47,7 @@ TokenFile::~TokenFile() { ::munmap(const_cast<char*>(bytes_), byte_count_); }
 void TokenFile::map() {
   const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
-    fail_environment(kTokenFilePlace, "cannot read '{}': {}", path_.string(), std::strerror(errno));
+    fail_environment(kWhere, "cannot read '{}': {}", path_.string(), std::strerror(errno));
   struct stat status {};
   const bool known = ::fstat(descriptor, &status) == 0;
   byte_count_ = known ? static_cast<std::size_t>(status.st_size) : 0;
@@ -58,7 +58,7 @@ void TokenFile::map() {
   ::close(descriptor);
   if (byte_count_ < kMagic.size()) damaged("is not a file of sentences, or was cut off");
   if (mapped == MAP_FAILED)
-    fail_environment(kTokenFilePlace, "cannot map '{}': {}", path_.string(), std::strerror(error));
+    fail_environment(kWhere, "cannot map '{}': {}", path_.string(), std::strerror(error));
   bytes_ = static_cast<const char*>(mapped);
 }
 
@@ -141,7 +141,7 @@ void TokenFileWriter::add(const Word& sentence) {
 }
 
 void TokenFileWriter::commit(const Json& source) {
-  check(size() > 0, kTokenFilePlace, "no sentences for '{}'", path_.string());
+  check(size() > 0, kWhere, "no sentences for '{}'", path_.string());
   const std::int32_t zero = 0;
   if (starts_.back() % 2 != 0) file_.write(bytes_of(&zero, 1));
   file_.write(bytes_of(starts_.data(), starts_.size()));
@@ -172,7 +172,7 @@ std::string note_of(const TokenFile& file) {
 bool is_token_note(std::string_view text) { return text.starts_with(kNote); }
 
 TokenFilePtr noted_file(std::string_view note, const Path& note_file) {
-  check(is_token_note(note), kTokenFilePlace, "{} does not describe a file of sentences",
+  check(is_token_note(note), kWhere, "{} does not describe a file of sentences",
         note_file.string());
   note.remove_prefix(kNote.size());
   const auto line_end = std::min(note.find('\n'), note.size());
@@ -182,14 +182,12 @@ TokenFilePtr noted_file(std::string_view note, const Path& note_file) {
   Path path(note);
   if (!std::filesystem::exists(path)) path = note_file.parent_path() / path.filename();
   if (!std::filesystem::exists(path))
-    fail_environment(kTokenFilePlace,
-                     "the sentences of '{}' are missing: neither '{}' nor '{}' exists",
+    fail_environment(kWhere, "the sentences of '{}' are missing: neither '{}' nor '{}' exists",
                      note_file.string(), note, path.string());
   auto file = std::make_shared<const TokenFile>(path);
   if (file->checksum() != checksum)
-    fail_environment(kTokenFilePlace,
-                     "'{}' has changed since '{}' was written (checksum {}, was {})", path.string(),
-                     note_file.string(), file->checksum(), checksum);
+    fail_environment(kWhere, "'{}' has changed since '{}' was written (checksum {}, was {})",
+                     path.string(), note_file.string(), file->checksum(), checksum);
   return file;
 }
 

@@ -12,10 +12,10 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kTokenizerPlace = "task.tokenizer";
+constexpr std::string_view kWhere = "task.tokenizer";
 
 void check_icu(UErrorCode status) {
-  if (U_FAILURE(status)) fail_environment(kTokenizerPlace, "ICU: {}", u_errorName(status));
+  if (U_FAILURE(status)) fail_environment(kWhere, "ICU: {}", u_errorName(status));
 }
 
 // Returns whether the text is only white space and control characters.

@@ -7,7 +7,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kTransductionPlace = "task.transduction";
+constexpr std::string_view kWhere = "task.transduction";
 
 Alphabet numbered_symbols(std::int64_t count) {
   std::vector<std::string> symbols;
@@ -26,9 +26,9 @@ class PermutedPairs : public PairSource {
         options_(options),
         step_(step),
         permute_(permute) {
-    const auto [low, high] = length_interval(kTransductionPlace, "lengths", options["lengths"], 1);
+    const auto [low, high] = length_interval(kWhere, "lengths", options["lengths"], 1);
     shortest_ = (low + step - 1) / step * step;
-    check(shortest_ <= high, kTransductionPlace,
+    check(shortest_ <= high, kWhere,
           "{} has only sources of even length, and {{{}, {}}} contains no even length", kind_, low,
           high);
     lengths_ = (high - shortest_) / step + 1;
@@ -43,7 +43,7 @@ class PermutedPairs : public PairSource {
   }
 
   std::vector<Pair> draw(std::int64_t count, Random& random) const override {
-    check(count >= 0, kTransductionPlace, "count must be at least 0, got {}", count);
+    check(count >= 0, kWhere, "count must be at least 0, got {}", count);
     std::vector<Pair> pairs(count);
     for (auto& pair : pairs) {
       pair.source.resize(shortest_ + step_ * random.below(lengths_));
@@ -103,9 +103,9 @@ const std::vector<PairKind>& pair_kinds() {
 }
 
 PairSourcePtr make_pairs(const Json& options, const SynchronousGrammar* grammar) {
-  const auto [row, resolved] = resolve_kind(kTransductionPlace, pair_kinds(), options);
-  check(grammar == nullptr || row.name == "grammar", kTransductionPlace,
-        "kind '{}' takes no grammar", row.name);
+  const auto [row, resolved] = resolve_kind(kWhere, pair_kinds(), options);
+  check(grammar == nullptr || row.name == "grammar", kWhere, "kind '{}' takes no grammar",
+        row.name);
   return row.make(resolved, grammar);
 }
 

@@ -17,12 +17,12 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::string_view kSuffix = ".npy";
 constexpr std::size_t kAlignment = 64;  // of the data in the file, as in files written by NumPy
-constexpr const char* kNumpyPlace = "numpy";
+constexpr const char* kWhere = "numpy";
 
 template <class... Args>
 [[noreturn]] void unsound(const std::string& name, fmt::format_string<Args...> format,
                           Args&&... args) {
-  fail_environment(kNumpyPlace, "'{}' is not a valid NumPy file: {}", name,
+  fail_environment(kWhere, "'{}' is not a valid NumPy file: {}", name,
                    fmt::format(format, std::forward<Args>(args)...));
 }
 
@@ -199,7 +199,7 @@ bool made_by_pytorch(zip_t* archive) {
 // Returns the whole content of an entry after verifying its checksum.
 std::string read_entry(zip_t* archive, std::uint64_t index, std::uint64_t size,
                        const std::string& name) {
-  check_memory(kNumpyPlace, fmt::format("'{}'", name), static_cast<double>(size));
+  check_memory(kWhere, fmt::format("'{}'", name), static_cast<double>(size));
   zip_file_t* file = zip_fopen_index(archive, index, 0);
   if (file == nullptr) unsound(name, "{}", zip_strerror(archive));
   std::string bytes(size, '\0');
@@ -228,7 +228,7 @@ void add_entry(zip_t* archive, const std::string& name, const std::string& conte
   constexpr std::uint16_t kFirstDay = 0x21;  // 1 January 1980, the first date of the format
   if (added < 0 || zip_set_file_compression(archive, index, ZIP_CM_STORE, 0) != 0 ||
       zip_file_set_dostime(archive, index, 0, kFirstDay, 0) != 0)
-    fail_environment(kNumpyPlace, "'{}': {}", name, zip_strerror(archive));
+    fail_environment(kWhere, "'{}': {}", name, zip_strerror(archive));
 }
 
 std::string bytes_of_source(zip_source_t* source) {
@@ -242,7 +242,7 @@ std::string bytes_of_source(zip_source_t* source) {
     zip_source_close(source);
   }
   if (got != static_cast<std::int64_t>(bytes.size()))
-    fail_environment(kNumpyPlace, "the archive cannot be created in memory");
+    fail_environment(kWhere, "the archive cannot be created in memory");
   return bytes;
 }
 
@@ -278,7 +278,7 @@ ParameterList parse_npz(std::string_view bytes, const std::string& file_name) {
       open_archive(ZipSource(zip_source_buffer_create(bytes.data(), bytes.size(), 0, nullptr)),
                    ZIP_RDONLY | ZIP_CHECKCONS, file_name);
   if (made_by_pytorch(archive.get()))
-    fail_environment(kNumpyPlace,
+    fail_environment(kWhere,
                      "'{}' is a PyTorch file, which contains a program: convert it to safetensors "
                      "with scripts/tools/from_pytorch.py",
                      file_name);
@@ -306,7 +306,7 @@ ParameterList parse_npz(std::string_view bytes, const std::string& file_name) {
 
 std::string npy_bytes(const Tensor& tensor) {
   const StoredType* type = written_type(tensor.scalar_type());
-  check(type != nullptr, kNumpyPlace, "a tensor of {} cannot be written; convert it first",
+  check(type != nullptr, kWhere, "a tensor of {} cannot be written; convert it first",
         dtype_name(tensor.scalar_type()));
   std::string shape;
   for (const auto extent : tensor.sizes()) shape += fmt::format("{}, ", extent);
@@ -325,14 +325,13 @@ std::string npy_bytes(const Tensor& tensor) {
 }
 
 std::string npz_bytes(const ParameterList& tensors) {
-  check(!tensors.empty(), kNumpyPlace, "there is no array to write");
+  check(!tensors.empty(), kWhere, "there is no array to write");
   std::vector<std::string> contents;  // libzip reads them when the archive is closed
   std::set<std::string> names;
   for (const auto& [name, tensor] : tensors) {
-    check(!name.empty() && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos,
-          kNumpyPlace, "the name '{}' of an array must not be empty or contain '/', '\\' or NUL",
-          name);
-    check(names.insert(name).second, kNumpyPlace, "the name '{}' is used twice", name);
+    check(!name.empty() && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos, kWhere,
+          "the name '{}' of an array must not be empty or contain '/', '\\' or NUL", name);
+    check(names.insert(name).second, kWhere, "the name '{}' is used twice", name);
     contents.push_back(npy_bytes(tensor));
   }
   const ZipSource source(zip_source_buffer_create(nullptr, 0, 0, nullptr));
@@ -342,7 +341,7 @@ std::string npz_bytes(const ParameterList& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i)
     add_entry(archive.get(), tensors[i].first + std::string(kSuffix), contents[i]);
   if (zip_close(archive.get()) != 0)
-    fail_environment(kNumpyPlace, "the archive cannot be created: {}", zip_strerror(archive.get()));
+    fail_environment(kWhere, "the archive cannot be created: {}", zip_strerror(archive.get()));
   archive.release();
   return bytes_of_source(source.get());
 }

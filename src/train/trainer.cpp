@@ -13,7 +13,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kTrainerPlace = "train.trainer";
+constexpr const char* kWhere = "train.trainer";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -29,7 +29,7 @@ std::string new_identity() {
 Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
     : problem_(std::move(problem)),
       model_(problem_->model()),
-      options_(resolve_options(kTrainerPlace, trainer_options(problem_->options()), options)),
+      options_(resolve_options(kWhere, trainer_options(problem_->options()), options)),
       about_(about),
       run_(new_identity()) {
   options_["optimizer"] = resolve_optimizer(options_["optimizer"]);
@@ -46,7 +46,7 @@ Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
   checkpoint_every_ = options_["checkpoint_every"];
   checkpoint_seconds_ = options_["checkpoint_seconds"];
   accumulate_ = options_["accumulate"];
-  check(accumulate_ == 1 || !problem_->in_order(), kTrainerPlace,
+  check(accumulate_ == 1 || !problem_->in_order(), kWhere,
         "accumulate must be 1 for running texts, whose batches continue each other");
   if (options_["max_seconds"].is_number()) max_seconds_ = options_["max_seconds"].get<double>();
   average_ = options_["average"] == "strings"   ? Average::strings

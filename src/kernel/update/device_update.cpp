@@ -11,16 +11,16 @@ std::int64_t device_update_blocks(std::int64_t count) {
 
 template <class F>
 void check_device_update(const DeviceUpdate<F>& update) {
-  constexpr auto kDeviceUpdatePlace = "device_update";
-  check(update.models >= 1 && update.models <= 65535, kDeviceUpdatePlace,
-        "models must be 1 to 65535, got {}", update.models);
+  constexpr auto kWhere = "device_update";
+  check(update.models >= 1 && update.models <= 65535, kWhere, "models must be 1 to 65535, got {}",
+        update.models);
   check(update.batch >= 1 && update.steps >= 1 && update.hidden >= 1 && update.outcomes >= 1,
-        kDeviceUpdatePlace, "there must be a sequence, a step, a hidden number and an outcome");
+        kWhere, "there must be a sequence, a step, a hidden number and an outcome");
   const auto positions = update.steps + 1;
   const auto most =
       std::max({update.count, positions * update.outcomes, positions * update.hidden});
-  check(most <= device::kMostNumbers, kDeviceUpdatePlace,
-        "a model takes {} numbers, the kernels {} at most", most, device::kMostNumbers);
+  check(most <= device::kMostNumbers, kWhere, "a model takes {} numbers, the kernels {} at most",
+        most, device::kMostNumbers);
 }
 
 template void check_device_update(const DeviceUpdate<float>&);

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class F>
 void device_update(const DeviceUpdate<F>& update, DeviceUpdatePart part, void* stream) {
-  constexpr auto kHere = "device_update";
+  constexpr auto kWhere = "device_update";
   constexpr std::size_t kSums = device::kMostUpdateGroups * sizeof(double);
   check_device_update(update);
   const auto grid = [&](std::int64_t blocks) {
@@ -63,16 +63,16 @@ void device_update(const DeviceUpdate<F>& update, DeviceUpdatePart part, void* s
   const auto blocks = device_update_blocks(update.count);
   if (part == DeviceUpdatePart::begin) {
     if (update.copy_count == 0) return;
-    device::launch(kHere, "beginning", update_begin_kernel<F>, grid(update.batch), 0, stream,
+    device::launch(kWhere, "beginning", update_begin_kernel<F>, grid(update.batch), 0, stream,
                    update);
   } else if (part == DeviceUpdatePart::outputs) {
     const auto parts = update.steps / device::kPositionsOfBlock + 1;  // of T + 1 positions
-    device::launch(kHere, "output layer", update_outputs_kernel<F>, grid(update.batch * parts), 0,
+    device::launch(kWhere, "output layer", update_outputs_kernel<F>, grid(update.batch * parts), 0,
                    stream, update, static_cast<Index>(parts));
   } else {
-    device::launch(kHere, "gradients", update_gradients_kernel<F>, grid(blocks), kSums, stream,
+    device::launch(kWhere, "gradients", update_gradients_kernel<F>, grid(blocks), kSums, stream,
                    update, static_cast<Index>(blocks));
-    device::launch(kHere, "sums", update_sums_kernel<F>, grid(1), kSums, stream, update,
+    device::launch(kWhere, "sums", update_sums_kernel<F>, grid(1), kSums, stream, update,
                    static_cast<Index>(blocks));
   }
 }

@@ -13,7 +13,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kAccuracyPlace = "train.evaluate";
+constexpr const char* kWhere = "train.evaluate";
 
 Json to_json(const AccuracyEvaluation& evaluation, const Accuracy& value) {
   Json json{{"shortest", value.shortest},   {"longest", value.longest},
@@ -117,12 +117,12 @@ class Count {
 };
 
 void check_next_symbols(const LabelledDataset& dataset, const NextSymbols& sets) {
-  check(std::ssize(sets) == dataset.size(), kAccuracyPlace,
+  check(std::ssize(sets) == dataset.size(), kWhere,
         "the number of sets of next symbols must equal the number of strings, got {} and {}",
         sets.size(), dataset.size());
   const SymbolSet end = SymbolSet{1} << dataset.alphabet().size();
   for (std::int64_t i = 0; i < dataset.size(); ++i)
-    check(((sets[i].back() & end) != 0) == dataset.labels()[i], kAccuracyPlace,
+    check(((sets[i].back() & end) != 0) == dataset.labels()[i], kWhere,
           "'{}' is labelled {}, which contradicts the grammar",
           dataset.alphabet().text(dataset.words()[i]), dataset.labels()[i] ? "valid" : "invalid");
 }
@@ -136,17 +136,16 @@ void check_alphabets(std::string_view where, const SequenceModel& model, const A
 std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const LabelledDataset& dataset,
                                            const EvaluationOptions& options,
                                            const std::vector<std::int64_t>* strings) {
-  check_alphabets(kAccuracyPlace, model, dataset.alphabet());
-  check(options.bin_width > 0, kAccuracyPlace, "bin_width must be at least 1, got {}",
-        options.bin_width);
-  check(options.batch > 0, kAccuracyPlace, "batch must be at least 1, got {}", options.batch);
+  check_alphabets(kWhere, model, dataset.alphabet());
+  check(options.bin_width > 0, kWhere, "bin_width must be at least 1, got {}", options.bin_width);
+  check(options.batch > 0, kWhere, "batch must be at least 1, got {}", options.batch);
   std::vector<std::int64_t> all;
   if (strings == nullptr) {
     all.resize(static_cast<std::size_t>(dataset.size()));
     std::iota(all.begin(), all.end(), std::int64_t{0});
     strings = &all;
   }
-  check(!strings->empty(), kAccuracyPlace, "there are no strings");
+  check(!strings->empty(), kWhere, "there are no strings");
   at::NoGradGuard no_grad;
   const auto batches = equal_length_batches(dataset.words(), *strings, options.batch);
   AccuracyEvaluation result;

@@ -89,21 +89,20 @@ void check_alphabets(std::string_view where, const LanguageModel& model, const D
 
 std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& dataset,
                                    const EvaluationOptions& options) {
-  constexpr const char* kEvaluationPlace = "train.evaluate";
-  check_alphabets(kEvaluationPlace, model, dataset);
-  check(dataset.symbol_count() > 0, kEvaluationPlace,
+  constexpr const char* kWhere = "train.evaluate";
+  check_alphabets(kWhere, model, dataset);
+  check(dataset.symbol_count() > 0, kWhere,
         "all {} strings are empty: a cross-entropy per symbol needs symbols", dataset.size());
-  check(options.bin_width > 0, kEvaluationPlace, "bin_width must be at least 1, got {}",
-        options.bin_width);
-  check(options.batch > 0, kEvaluationPlace, "batch must be at least 1, got {}", options.batch);
-  check(options.chunk >= 0, kEvaluationPlace, "chunk must not be negative, got {}", options.chunk);
+  check(options.bin_width > 0, kWhere, "bin_width must be at least 1, got {}", options.bin_width);
+  check(options.batch > 0, kWhere, "batch must be at least 1, got {}", options.batch);
+  check(options.chunk >= 0, kWhere, "chunk must not be negative, got {}", options.chunk);
   at::NoGradGuard no_grad;
   const auto& words = dataset.words();
   const auto batches = equal_length_batches(dataset, options.batch);
   const NextSymbols* sets = options.next_symbols.get();
-  check(sets == nullptr || options.chunk == 0, kEvaluationPlace,
+  check(sets == nullptr || options.chunk == 0, kWhere,
         "the next symbols are measured on whole strings; leave out chunk");
-  check(sets == nullptr || sets->size() == words.size(), kEvaluationPlace,
+  check(sets == nullptr || sets->size() == words.size(), kWhere,
         "the number of sets of next symbols must equal the number of strings, got {} and {}",
         sets ? sets->size() : 0, words.size());
   std::vector<double> log_probabilities(words.size());

@@ -34,12 +34,10 @@ void check_alphabets(std::string_view where, const Transducer& model, const Pair
 std::optional<TransductionEvaluation> evaluate(const Transducer& model,
                                                const std::vector<Pair>& pairs,
                                                const EvaluationOptions& options) {
-  constexpr const char* kTransductionAccuracyPlace = "train.evaluate";
-  check(!pairs.empty(), kTransductionAccuracyPlace, "there are no pairs");
-  check(options.bin_width > 0, kTransductionAccuracyPlace, "bin_width must be at least 1, got {}",
-        options.bin_width);
-  check(options.batch > 0, kTransductionAccuracyPlace, "batch must be at least 1, got {}",
-        options.batch);
+  constexpr const char* kWhere = "train.evaluate";
+  check(!pairs.empty(), kWhere, "there are no pairs");
+  check(options.bin_width > 0, kWhere, "bin_width must be at least 1, got {}", options.bin_width);
+  check(options.batch > 0, kWhere, "batch must be at least 1, got {}", options.batch);
   at::NoGradGuard no_grad;
   // Batches of similar lengths need little padding.
   std::vector<std::size_t> order(pairs.size());

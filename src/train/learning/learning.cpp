@@ -193,7 +193,7 @@ std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
 
 namespace {
 
-constexpr const char* kLearningPlace = "learning";
+constexpr const char* kWhere = "learning";
 
 class Backpropagation : public LearningAlgorithm {
  public:
@@ -222,7 +222,7 @@ const std::vector<LearningKind>& learning_kinds() {
 
 Json resolve_learning(const Json& options) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kLearningPlace, learning_kinds(), given);
+  const auto [row, resolved] = resolve_kind(kWhere, learning_kinds(), given);
   Json full{{"kind", row.name}};
   full.update(resolved);
   return full;
@@ -230,7 +230,7 @@ Json resolve_learning(const Json& options) {
 
 LearningPtr make_learning(const Json& options) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kLearningPlace, learning_kinds(), given);
+  const auto [row, resolved] = resolve_kind(kWhere, learning_kinds(), given);
   return row.make(resolved);
 }
 

@@ -36,7 +36,7 @@ class ValidityCrossEntropy : public Objective {
   bool every_pass_, average_;
 };
 
-constexpr const char* kObjectivePlace = "objective";
+constexpr const char* kWhere = "objective";
 
 }  // namespace
 
@@ -61,7 +61,7 @@ const std::vector<ObjectiveKind>& objective_kinds() {
 
 Json resolve_objective(const Json& options, const std::vector<ObjectiveKind>& kinds) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kObjectivePlace, kinds, given);
+  const auto [row, resolved] = resolve_kind(kWhere, kinds, given);
   Json full{{"kind", row.name}};
   full.update(resolved);
   return full;
@@ -69,7 +69,7 @@ Json resolve_objective(const Json& options, const std::vector<ObjectiveKind>& ki
 
 ObjectivePtr make_objective(const Json& options, const std::vector<ObjectiveKind>& kinds) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kObjectivePlace, kinds, given);
+  const auto [row, resolved] = resolve_kind(kWhere, kinds, given);
   return row.make(resolved);
 }
 

@@ -5,7 +5,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kStateAndLengthPlace = "objective.state_and_length";
+constexpr auto kWhere = "objective.state_and_length";
 
 class StateAndLength : public Objective {
  public:
@@ -17,7 +17,7 @@ class StateAndLength : public Objective {
   Tensor losses(const ObjectiveBatch& batch) const override {
     const Tensor& hiddens = batch.hiddens;
     const auto passes = hiddens.size(1), states = hiddens.size(2) - 2;
-    check(states >= 1 && dead_neuron_ <= states, kStateAndLengthPlace,
+    check(states >= 1 && dead_neuron_ <= states, kWhere,
           "the network must have at least {} state neurons, got {}",
           std::max<std::int64_t>(1, dead_neuron_), states);
     const Tensor legal = batch.labels > 0.5;  // B
@@ -65,7 +65,7 @@ class StateAndLength : public Objective {
   static void check_scores(const Tensor& scores, const Tensor& hidden, std::int64_t states) {
     const Tensor measure = at::where(hidden.select(1, states + 1) > 0, at::zeros_like(scores),
                                      hidden.select(1, states - 1) - hidden.select(1, states));
-    check(scores.equal(measure), kStateAndLengthPlace,
+    check(scores.equal(measure), kWhere,
           "it trains the measure S - L of an 'nnpda': the recognizer must have architecture = "
           "'nnpda' and output = 'own'");
   }

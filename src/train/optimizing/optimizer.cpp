@@ -193,18 +193,18 @@ ParameterList Optimizer::state() const {
 }
 
 void Optimizer::set_state(const ParameterList& given) {
-  constexpr const char* kOptimizerPlace = "optimizer.set_state";
+  constexpr const char* kWhere = "optimizer.set_state";
   ParameterList own = state();
-  check(given.size() == own.size(), kOptimizerPlace, "expected {} tensors, got {}", own.size(),
+  check(given.size() == own.size(), kWhere, "expected {} tensors, got {}", own.size(),
         given.size());
   // Everything is checked before anything changes.
   std::vector<Tensor> found;
   for (const auto& [name, tensor] : own) {
     const auto same = [&](const auto& entry) { return entry.first == name; };
     const auto at = std::find_if(given.begin(), given.end(), same);
-    check(at != given.end(), kOptimizerPlace, "the tensor '{}' is missing", name);
+    check(at != given.end(), kWhere, "the tensor '{}' is missing", name);
     check(at->second.sizes() == tensor.sizes() && at->second.scalar_type() == tensor.scalar_type(),
-          kOptimizerPlace, "'{}' must be {} of {}, got {} of {}", name, shape_text(tensor),
+          kWhere, "'{}' must be {} of {}, got {} of {}", name, shape_text(tensor),
           dtype_name(tensor.scalar_type()), shape_text(at->second),
           dtype_name(at->second.scalar_type()));
     found.push_back(at->second);

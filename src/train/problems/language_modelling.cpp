@@ -10,7 +10,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kLanguageModellingPlace = "train.trainer";
+constexpr const char* kWhere = "train.trainer";
 constexpr std::int64_t kStringsOnDevice = 256;  // of the same length, in an evaluation
 
 Json described(const Dataset& dataset) {
@@ -31,19 +31,16 @@ class LanguageModelling : public LanguageProblem {
       : LanguageProblem(std::move(model), std::move(grammar)),
         train_(std::move(train)),
         valid_(std::move(valid)) {
-    check(train_ != nullptr, kLanguageModellingPlace, "there is no training set");
-    check_alphabets(kLanguageModellingPlace, *model_, *train_);
+    check(train_ != nullptr, kWhere, "there is no training set");
+    check_alphabets(kWhere, *model_, *train_);
     if (valid_ != nullptr) {
-      check_alphabets(kLanguageModellingPlace, *model_, *valid_);
-      check(valid_->symbol_count() > 0, kLanguageModellingPlace,
-            "the validation set contains only empty strings");
+      check_alphabets(kWhere, *model_, *valid_);
+      check(valid_->symbol_count() > 0, kWhere, "the validation set contains only empty strings");
     }
-    check(train_->symbol_count() > 0, kLanguageModellingPlace,
-          "the training set contains only empty strings");
+    check(train_->symbol_count() > 0, kWhere, "the training set contains only empty strings");
     if (grammar_ != nullptr) {
-      check(valid_ != nullptr, kLanguageModellingPlace,
-            "grammar needs validation strings to measure");
-      check_alphabets(kLanguageModellingPlace, *model_, grammar_->alphabet());
+      check(valid_ != nullptr, kWhere, "grammar needs validation strings to measure");
+      check_alphabets(kWhere, *model_, grammar_->alphabet());
       valid_next_ = std::make_shared<NextSymbols>(next_symbols(*grammar_, valid_->words()));
     }
   }
@@ -56,10 +53,10 @@ class LanguageModelling : public LanguageProblem {
   void configure(Json& options) override {
     chunk_ = options["chunk"];
     bound_of_strings_ = options["bound"] == "string";
-    check(chunk_ == 0 || grammar_ == nullptr, kLanguageModellingPlace,
+    check(chunk_ == 0 || grammar_ == nullptr, kWhere,
           "grammar measures whole strings; leave out chunk");
     best_by_sets_ = options["best_by"] == "next_symbols";
-    check(!best_by_sets_ || valid_next_ != nullptr, kLanguageModellingPlace,
+    check(!best_by_sets_ || valid_next_ != nullptr, kWhere,
           "best_by = 'next_symbols' needs a grammar");
   }
   double value(const EpochMetrics& metrics) const override {
@@ -73,8 +70,7 @@ class LanguageModelling : public LanguageProblem {
     auto batches = equal_length_batches(*train_, batch);
     if (!model_->end_symbol())
       std::erase_if(batches, [&](const auto& of) { return train_->words()[of.front()].empty(); });
-    check(!batches.empty(), kLanguageModellingPlace,
-          "the training set contains only empty strings");
+    check(!batches.empty(), kWhere, "the training set contains only empty strings");
     return {TrainingPhase{std::move(batches)}};
   }
 

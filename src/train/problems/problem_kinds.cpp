@@ -18,7 +18,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kEvaluatePlace = "train.evaluate";
+constexpr auto kWhere = "train.evaluate";
 
 OptionSpec bin_width() {
   return integer_option("bin_width", 10,
@@ -105,8 +105,7 @@ EvaluationOptions language_options(const Measurement& of, const Data& data) {
 template <class Data>
 NextSymbolsPtr next_symbols_by(const GrammarPtr& grammar, const Data& data) {
   if (grammar == nullptr) return nullptr;
-  check_same_alphabet(kEvaluatePlace, "the data and the grammar", data.alphabet(),
-                      grammar->alphabet());
+  check_same_alphabet(kWhere, "the data and the grammar", data.alphabet(), grammar->alphabet());
   return std::make_shared<NextSymbols>(next_symbols(*grammar, data.words()));
 }
 
@@ -139,13 +138,13 @@ std::optional<Json> evaluate_recognizer(const Measurement& of) {
   options.threshold = of.options["threshold"];
   options.next_symbols = next_symbols_by(of.grammar, data);
   const std::string decision = of.options["decision"];
-  if (decision != "own") options.decision = parse_decision(kEvaluatePlace, decision);
+  if (decision != "own") options.decision = parse_decision(kWhere, decision);
   for (const Json& further : of.options["decisions"]) {
-    check(further.is_string(), kEvaluatePlace, "decisions must be texts, got {}", further.dump());
-    options.decisions.push_back(parse_decision(kEvaluatePlace, further));
+    check(further.is_string(), kWhere, "decisions must be texts, got {}", further.dump());
+    options.decisions.push_back(parse_decision(kWhere, further));
   }
   for (const Json& further : of.options["thresholds"]) {
-    check(further.is_number() && further >= 0 && further <= 1, kEvaluatePlace,
+    check(further.is_number() && further >= 0 && further <= 1, kWhere,
           "thresholds must be numbers from 0 to 1, got {}", further.dump());
     options.thresholds.push_back(further);
   }
@@ -162,7 +161,7 @@ std::optional<Json> evaluate_recognizer(const Measurement& of) {
 std::optional<Json> evaluate_pairs(const Measurement& of) {
   const auto model = as<Transducer>(of.model);
   const PairSource& source = *std::get<PairSourcePtr>(of.data);
-  check_alphabets(kEvaluatePlace, *model, source);
+  check_alphabets(kWhere, *model, source);
   Random random(of.options["seed"].get<std::uint64_t>(), "pairs to be measured");
   const auto pairs = source.draw(of.options["pairs"], random);
   const auto found = evaluate(*model, pairs, common_options(of));

@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kRecognitionPlace = "train.trainer";
+constexpr const char* kWhere = "train.trainer";
 
 const std::vector<OptionSpec>& curriculum_options() {
   static const std::vector<OptionSpec> specs{
@@ -47,13 +47,13 @@ class RecognitionProblem : public Problem {
         train_(std::move(train)),
         valid_(std::move(valid)),
         objectives_(objectives) {
-    check(model_ != nullptr, kRecognitionPlace, "there is no model");
-    check(train_ != nullptr, kRecognitionPlace, "there is no training set");
-    check_alphabets(kRecognitionPlace, *model_, train_->alphabet());
-    if (valid_ != nullptr) check_alphabets(kRecognitionPlace, *model_, valid_->alphabet());
+    check(model_ != nullptr, kWhere, "there is no model");
+    check(train_ != nullptr, kWhere, "there is no training set");
+    check_alphabets(kWhere, *model_, train_->alphabet());
+    if (valid_ != nullptr) check_alphabets(kWhere, *model_, valid_->alphabet());
     if (grammar_ != nullptr) {
-      check(valid_ != nullptr, kRecognitionPlace, "grammar needs validation strings to measure");
-      check_alphabets(kRecognitionPlace, *model_, grammar_->alphabet());
+      check(valid_ != nullptr, kWhere, "grammar needs validation strings to measure");
+      check_alphabets(kWhere, *model_, grammar_->alphabet());
       valid_next_ = std::make_shared<NextSymbols>(next_symbols(*grammar_, valid_->words()));
     }
   }
@@ -73,7 +73,7 @@ class RecognitionProblem : public Problem {
     options["curriculum"] =
         resolve_options("train.trainer curriculum", curriculum_options(), options["curriculum"]);
     objective_ = make_objective(options["objective"], objectives_);
-    check(!objective_->needs_next_symbol() || model_->predicts_next_symbol(), kRecognitionPlace,
+    check(!objective_->needs_next_symbol() || model_->predicts_next_symbol(), kWhere,
           "the objective '{}' needs a recognizer with next_symbol = true",
           options["objective"]["kind"].get<std::string>());
     learning_ = make_learning(options["learning"]);
@@ -83,21 +83,21 @@ class RecognitionProblem : public Problem {
     curriculum_.stage_end = options["curriculum"]["stage_end"];
     curriculum_.epochs.clear();
     for (const auto& epochs : options["curriculum"]["epochs"]) {
-      check(epochs.is_number_integer(), kRecognitionPlace,
-            "the curriculum's epochs must be integers, got {}", epochs.dump());
+      check(epochs.is_number_integer(), kWhere, "the curriculum's epochs must be integers, got {}",
+            epochs.dump());
       curriculum_.epochs.push_back(epochs.get<std::int64_t>());
     }
     stop_accuracy_ = options["stop_accuracy"];
     batch_symbols_ = options["batch_symbols"];
     best_by_ = options["best_by"];
-    check(best_by_ != "label_cross_entropy" || valid_ != nullptr, kRecognitionPlace,
+    check(best_by_ != "label_cross_entropy" || valid_ != nullptr, kWhere,
           "best_by = 'label_cross_entropy' needs validation strings");
     check(best_by_ != "next_symbols" ||
               (valid_next_ != nullptr && model_->predicts_next_symbol() && valid_->positives() > 0),
-          kRecognitionPlace,
+          kWhere,
           "best_by = 'next_symbols' needs a grammar, a recognizer with next_symbol = true, and "
           "valid strings to validate");
-    check(best_by_ != "label_cross_entropy" || model_->affine(), kRecognitionPlace,
+    check(best_by_ != "label_cross_entropy" || model_->affine(), kWhere,
           "best_by = 'label_cross_entropy' needs a recognizer whose answers are probabilities "
           "(output = 'affine')");
   }

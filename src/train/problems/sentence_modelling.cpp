@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kSentenceModellingPlace = "train.trainer";
+constexpr const char* kWhere = "train.trainer";
 
 void check_model(std::string_view where, const LanguageModel& model, const TokenFile& sentences) {
   check_vocabulary(where, model.alphabet(), sentences.alphabet());
@@ -45,9 +45,9 @@ class SentenceModelling : public LanguageProblem {
  public:
   SentenceModelling(LanguageModelPtr model, TokenFilePtr train, TokenFilePtr valid)
       : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
-    check(train_ != nullptr, kSentenceModellingPlace, "there are no training sentences");
-    check_model(kSentenceModellingPlace, *model_, *train_);
-    if (valid_ != nullptr) check_model(kSentenceModellingPlace, *model_, *valid_);
+    check(train_ != nullptr, kWhere, "there are no training sentences");
+    check_model(kWhere, *model_, *train_);
+    if (valid_ != nullptr) check_model(kWhere, *model_, *valid_);
   }
 
   const std::vector<OptionSpec>& options() const override { return sentence_modelling_options(); }
@@ -113,10 +113,10 @@ ProblemPtr sentence_modelling(LanguageModelPtr model, TokenFilePtr train, TokenF
 
 std::optional<TextEvaluation> evaluate(const LanguageModel& model, const TokenFile& sentences,
                                        const EvaluationOptions& options) {
-  constexpr auto kHere = "train.evaluate";
-  check(options.batch > 0, kHere, "batch must be at least 1, got {}", options.batch);
-  check(options.chunk >= 0, kHere, "chunk must not be negative, got {}", options.chunk);
-  check_model(kHere, model, sentences);
+  constexpr auto kWhere = "train.evaluate";
+  check(options.batch > 0, kWhere, "batch must be at least 1, got {}", options.batch);
+  check(options.chunk >= 0, kWhere, "chunk must not be negative, got {}", options.chunk);
+  check_model(kWhere, model, sentences);
   at::NoGradGuard no_grad;
   TextEvaluation result;
   result.words = sentences.word_count() + sentences.size();

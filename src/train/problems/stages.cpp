@@ -5,7 +5,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kStagesPlace = "train.trainer";
+constexpr const char* kWhere = "train.trainer";
 
 class StagedProblem : public Problem {
  public:
@@ -25,10 +25,10 @@ class StagedProblem : public Problem {
 
   void configure(Json& options) override {
     Json& given = options["stages"];
-    check(given.size() == stages_.size(), kStagesPlace,
+    check(given.size() == stages_.size(), kWhere,
           "stages must have the options of {} stages, got {}", stages_.size(), given.size());
     for (std::size_t k = 0; k < stages_.size(); ++k) {
-      const std::string where = fmt::format("{} stages[{}]", kStagesPlace, k + 1);
+      const std::string where = fmt::format("{} stages[{}]", kWhere, k + 1);
       given[k] = resolve_options(where, stage_options(), given[k]);
       check_ends(where, *stages_[k], given[k]);
       stages_[k]->configure(options);
@@ -42,7 +42,7 @@ class StagedProblem : public Problem {
     std::vector<TrainingPhase> all;
     for (std::size_t k = 0; k < stages_.size(); ++k) {
       auto parts = stages_[k]->phases(batch);
-      check(parts.size() == 1, kStagesPlace,
+      check(parts.size() == 1, kWhere,
             "a stage takes its strings in one phase: leave out either stages or curriculum");
       TrainingPhase& phase = all.emplace_back(std::move(parts.front()));
       phase.stage = static_cast<int>(k) + 1;
@@ -150,7 +150,7 @@ const std::vector<OptionSpec>& stage_options() {
 }
 
 ProblemPtr staged(std::vector<ProblemPtr> stages) {
-  check(!stages.empty(), kStagesPlace, "stages must be a list of stages, got an empty list");
+  check(!stages.empty(), kWhere, "stages must be a list of stages, got an empty list");
   return std::make_shared<StagedProblem>(std::move(stages));
 }
 

@@ -7,7 +7,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kTextModellingPlace = "train.trainer";
+constexpr const char* kWhere = "train.trainer";
 
 Json described(const RunningText& text) {
   Json json{{"words", text.size()}, {"vocabulary", text.alphabet().size()}};
@@ -20,12 +20,12 @@ class TextModelling : public LanguageProblem {
   TextModelling(LanguageModelPtr model, RunningTextPtr train, RunningTextPtr valid)
       : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
     // Runs the checks of a reader before anything is created.
-    TextReader(kTextModellingPlace, *model_, train_, 1, 1, 0);
-    if (valid_ != nullptr) TextReader(kTextModellingPlace, *model_, valid_, 1, 1, 0);
+    TextReader(kWhere, *model_, train_, 1, 1, 0);
+    if (valid_ != nullptr) TextReader(kWhere, *model_, valid_, 1, 1, 0);
     try {
       model_->begin(1).state->tensors();
     } catch (const std::invalid_argument&) {
-      fail(kTextModellingPlace,
+      fail(kWhere,
            "training on a running text needs a model whose state can be stored in a checkpoint, "
            "got {}",
            model_->network().line());
@@ -41,7 +41,7 @@ class TextModelling : public LanguageProblem {
     batch_ = options["batch"];
     chunk_ = options["chunk"];
     stack_chunks_ = options["stack_chunks"];
-    reader_.emplace(kTextModellingPlace, *model_, train_, batch_, chunk_, stack_chunks_);
+    reader_.emplace(kWhere, *model_, train_, batch_, chunk_, stack_chunks_);
   }
 
   std::int64_t training_strings() const override { return train_->size(); }
@@ -117,7 +117,7 @@ class TextModelling : public LanguageProblem {
   ReadingState state_before(std::int64_t piece) const {
     if (piece == 0) return reader_->begin();
     if (piece == piece_) return before_;
-    check(piece == piece_ + 1 && after_.state != nullptr, kTextModellingPlace,
+    check(piece == piece_ + 1 && after_.state != nullptr, kWhere,
           "the pieces of a text are read one after the other, got piece {} after {}", piece + 1,
           piece_ + 1);
     return after_;

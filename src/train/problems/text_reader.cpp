@@ -67,12 +67,11 @@ ReadingState TextReader::state_of(std::int64_t piece, const std::vector<Tensor>&
 
 std::optional<TextEvaluation> evaluate(const LanguageModel& model, const RunningTextPtr& text,
                                        const EvaluationOptions& options) {
-  constexpr auto kTextReaderPlace = "train.evaluate";
-  check(options.batch > 0, kTextReaderPlace, "batch must be at least 1, got {}", options.batch);
-  check(options.chunk >= 0, kTextReaderPlace, "chunk must not be negative, got {}", options.chunk);
+  constexpr auto kWhere = "train.evaluate";
+  check(options.batch > 0, kWhere, "batch must be at least 1, got {}", options.batch);
+  check(options.chunk >= 0, kWhere, "chunk must not be negative, got {}", options.chunk);
   at::NoGradGuard no_grad;
-  const TextReader reader(kTextReaderPlace, model, text, options.batch, options.chunk,
-                          options.stack_chunks);
+  const TextReader reader(kWhere, model, text, options.batch, options.chunk, options.stack_chunks);
   ReadingState state = reader.begin();
   TextEvaluation result;
   double sum = 0;

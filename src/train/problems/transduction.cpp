@@ -10,16 +10,16 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kTransductionPlace = "train.trainer";
+constexpr const char* kWhere = "train.trainer";
 
 class TransductionProblem : public Problem {
  public:
   TransductionProblem(TransducerPtr model, PairSourcePtr train, PairSourcePtr test)
       : model_(std::move(model)), train_(std::move(train)), test_(std::move(test)) {
-    check(model_ != nullptr, kTransductionPlace, "there is no model");
-    check(train_ != nullptr, kTransductionPlace, "there are no training pairs");
-    check_alphabets(kTransductionPlace, *model_, *train_);
-    if (test_ != nullptr) check_alphabets(kTransductionPlace, *model_, *test_);
+    check(model_ != nullptr, kWhere, "there is no model");
+    check(train_ != nullptr, kWhere, "there are no training pairs");
+    check_alphabets(kWhere, *model_, *train_);
+    if (test_ != nullptr) check_alphabets(kWhere, *model_, *test_);
   }
 
   const char* kind() const override { return "transducer"; }

@@ -229,7 +229,7 @@ std::vector<OptionSpec> resume_options() {
 // The trainer of a stored run. `given`: the values of resume_options(), null for those that stay.
 std::unique_ptr<Trainer> resumed(const Path& folder, const StoredRun& run, const Json& given,
                                  const Json& about) {
-  constexpr const char* kCheckpointPlace = "train.resume";
+  constexpr const char* kWhere = "train.resume";
   const std::string file_name = (folder / "config.json").string();
   std::unique_ptr<Trainer> trainer;
   try {
@@ -253,10 +253,10 @@ std::unique_ptr<Trainer> resumed(const Path& folder, const StoredRun& run, const
     trainer = std::make_unique<Trainer>(run.problem, options, history);
     trainer->run_ = run.config.at("run").get<std::string>();
   } catch (const nlohmann::json::exception& error) {
-    fail_environment(kCheckpointPlace, "'{}' is not the configuration of a run: {}", file_name,
+    fail_environment(kWhere, "'{}' is not the configuration of a run: {}", file_name,
                      json_error(error));
   } catch (const std::invalid_argument& error) {
-    fail_environment(kCheckpointPlace, "'{}' does not describe a run: {}", file_name, error.what());
+    fail_environment(kWhere, "'{}' does not describe a run: {}", file_name, error.what());
   }
   trainer->restore(run.checkpoint, (folder / "checkpoints" / "last.safetensors").string());
   trainer->options_["run_folder"] = folder.string();

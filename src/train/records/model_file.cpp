@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kModelPlace = "model";
+constexpr const char* kWhere = "model";
 
 // Converts options of version 0.1 and before: models have the same passes in training and in
 // evaluation, the stack stays fixed in further passes only for an 'nspda', `carry` was an option of
@@ -121,21 +121,20 @@ SequenceModelPtr model_from_description(const Json& description, const std::stri
     Alphabet target(description.at("target_alphabet").get<std::vector<std::string>>());
     return std::make_shared<Transducer>(std::move(alphabet), std::move(target), options, kinds);
   }
-  fail(kModelPlace, "unknown kind of model '{}'", kind);
+  fail(kWhere, "unknown kind of model '{}'", kind);
 }
 
 void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name) {
   std::vector<std::pair<Tensor, Tensor>> copies;
   for (const auto& [name, parameter] : model.parameters()) {
     const Tensor* stored = file.find(name);
-    if (stored == nullptr)
-      fail_environment(kModelPlace, "'{}' has no tensor '{}'", file_name, name);
+    if (stored == nullptr) fail_environment(kWhere, "'{}' has no tensor '{}'", file_name, name);
     if (stored->sizes() != parameter.sizes() || !stored->is_floating_point())
-      fail_environment(kModelPlace, "'{}': tensor '{}' is {} of {}, the model's is {} of {}",
-                       file_name, name, shape_text(*stored), dtype_name(stored->scalar_type()),
+      fail_environment(kWhere, "'{}': tensor '{}' is {} of {}, the model's is {} of {}", file_name,
+                       name, shape_text(*stored), dtype_name(stored->scalar_type()),
                        shape_text(parameter), dtype_name(parameter.scalar_type()));
     if (!at::isfinite(*stored).all().item<bool>())
-      fail_environment(kModelPlace, "'{}': tensor '{}' has numbers that are not finite", file_name,
+      fail_environment(kWhere, "'{}': tensor '{}' has numbers that are not finite", file_name,
                        name);
     copies.emplace_back(parameter, *stored);
   }
@@ -162,11 +161,11 @@ TensorFile model_file(const SequenceModel& model, const char* place) {
 }
 
 void export_model(const SequenceModel& model, const Path& folder) {
-  constexpr auto kExportPlace = "model.export";
-  const TensorFile file = model_file(model, kExportPlace);
+  constexpr auto kWhere = "model.export";
+  const TensorFile file = model_file(model, kWhere);
   std::error_code ignored;
   if (fs::exists(folder, ignored) && !fs::exists(exported_file(folder), ignored))
-    check(fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored), kExportPlace,
+    check(fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored), kWhere,
           "'{}' is neither an empty folder nor a folder with an exported model", folder.string());
   make_writable_folder(folder);
   Json description{{"format", kModelFormat}};
@@ -178,11 +177,11 @@ void export_model(const SequenceModel& model, const Path& folder) {
 
 ParameterReport load_parameters(const SequenceModel& model, const ParameterList& tensors,
                                 const std::string& source, bool strict) {
-  constexpr auto kLoadPlace = "model.load_parameters";
+  constexpr auto kWhere = "model.load_parameters";
   std::map<std::string, Tensor> left;
   for (const auto& [name, tensor] : tensors)
     if (!left.emplace(name, tensor).second)
-      fail_environment(kLoadPlace, "'{}': two tensors are called '{}'", source, name);
+      fail_environment(kWhere, "'{}': two tensors are called '{}'", source, name);
   ParameterReport report;
   std::vector<std::pair<Tensor, Tensor>> copies;
   for (const auto& [name, parameter] : model.parameters()) {
@@ -196,8 +195,8 @@ ParameterReport load_parameters(const SequenceModel& model, const ParameterList&
       const bool no_end = model.kind() == "language_model" && model.end_symbol() &&
                           name.starts_with("output.") && stored.dim() > 0 &&
                           stored.size(0) + 1 == parameter.size(0);
-      fail_environment(kLoadPlace, "'{}': tensor '{}' is {} of {}, the model's is {} of {}{}",
-                       source, name, shape_text(stored), dtype_name(stored.scalar_type()),
+      fail_environment(kWhere, "'{}': tensor '{}' is {} of {}, the model's is {} of {}{}", source,
+                       name, shape_text(stored), dtype_name(stored.scalar_type()),
                        shape_text(parameter), dtype_name(parameter.scalar_type()),
                        no_end ? "; for outputs without an end symbol, make the model with "
                                 "end_symbol = false"
@@ -205,14 +204,14 @@ ParameterReport load_parameters(const SequenceModel& model, const ParameterList&
     }
     const Tensor converted = stored.to(parameter.scalar_type());
     if (!at::isfinite(converted).all().item<bool>())
-      fail_environment(kLoadPlace, "'{}': tensor '{}' has numbers that are not finite in {}",
-                       source, name, dtype_name(parameter.scalar_type()));
+      fail_environment(kWhere, "'{}': tensor '{}' has numbers that are not finite in {}", source,
+                       name, dtype_name(parameter.scalar_type()));
     report.matched.push_back(name);
     copies.emplace_back(parameter, converted);
   }
   for (const auto& [name, tensor] : left) report.left_over.push_back(name);
   if (report.matched.empty() || (strict && !(report.missing.empty() && report.left_over.empty())))
-    fail_environment(kLoadPlace, "'{}' does not fit the model: missing {}; left over {}", source,
+    fail_environment(kWhere, "'{}' does not fit the model: missing {}; left over {}", source,
                      report.missing.empty() ? "none" : quoted_list(report.missing),
                      report.left_over.empty() ? "none" : quoted_list(report.left_over));
   at::NoGradGuard no_grad;

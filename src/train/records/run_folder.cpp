@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRunFolderPlace = "run_folder";
+constexpr const char* kWhere = "run_folder";
 
 Path config_file(const Path& folder) { return folder / "config.json"; }
 Path metrics_file(const Path& folder) { return folder / "metrics.jsonl"; }
@@ -50,7 +50,7 @@ StoredText read_data(const Path& folder, const std::string& name, const Json& de
   const Path path = data_file(folder, name);
   std::string text = read_file(path);
   if (const auto before = description.at("checksum").get<std::string>(); checksum(text) != before)
-    fail_environment(kRunFolderPlace, "'{}' has changed since the run began (checksum {}, was {})",
+    fail_environment(kWhere, "'{}' has changed since the run began (checksum {}, was {})",
                      path.string(), checksum(text), before);
   return {std::move(text), path.string()};
 }
@@ -59,7 +59,7 @@ Json read_json(const Path& path) {
   try {
     return parse_json(read_file(path));
   } catch (const nlohmann::json::exception& error) {
-    fail_environment(kRunFolderPlace, "'{}' is not JSON: {}", path.string(), json_error(error));
+    fail_environment(kWhere, "'{}' is not JSON: {}", path.string(), json_error(error));
   }
 }
 
@@ -68,10 +68,10 @@ auto understanding(const Path& path, auto action) {
   try {
     return action();
   } catch (const nlohmann::json::exception& error) {
-    fail_environment(kRunFolderPlace, "'{}' is not the configuration of a run: {}", path.string(),
+    fail_environment(kWhere, "'{}' is not the configuration of a run: {}", path.string(),
                      json_error(error));
   } catch (const std::invalid_argument& error) {
-    fail_environment(kRunFolderPlace, "'{}' is not the configuration of a run: {}", path.string(),
+    fail_environment(kWhere, "'{}' is not the configuration of a run: {}", path.string(),
                      error.what());
   }
 }
@@ -111,8 +111,7 @@ void remove_temporary_files(const Path& folder) {
 void refuse_links(const Path& folder) {
   for (const char* name : {"data", "checkpoints", "definitions", "log.txt"})
     if (fs::is_symlink(fs::symlink_status(folder / name)))
-      fail_environment(kRunFolderPlace,
-                       "'{}' is a link: expected a file or folder of the run's own",
+      fail_environment(kWhere, "'{}' is a link: expected a file or folder of the run's own",
                        (folder / name).string());
 }
 
@@ -176,18 +175,18 @@ void check_free(const Path& folder, const Json& config, bool overwrite) {
       !fs::exists(last_file(folder)) && !fs::exists(best_file(folder)) &&
       (!fs::exists(metrics_file(folder)) || fs::file_size(metrics_file(folder), ignored) == 0);
   const bool run = !empty_run && (!identity(before).empty() || fs::exists(last_file(folder)));
-  check(overwrite || !run, kRunFolderPlace,
+  check(overwrite || !run, kWhere,
         "'{}' contains another run; continue it with resume = true, choose another folder, or pass "
         "overwrite = true",
         folder.string());
   if (!identity(before).empty()) return;
-  check(overwrite || fs::is_empty(folder, ignored) || worked_in(folder), kRunFolderPlace,
+  check(overwrite || fs::is_empty(folder, ignored) || worked_in(folder), kWhere,
         "'{}' is not empty and contains no run; choose another folder, or pass overwrite = true to "
         "write a run beside its files",
         folder.string());
   // It would be mistaken for this run's best epoch.
-  check(!fs::exists(best_file(folder)), kRunFolderPlace,
-        "'{}' belongs to no known run; move it away first", best_file(folder).string());
+  check(!fs::exists(best_file(folder)), kWhere, "'{}' belongs to no known run; move it away first",
+        best_file(folder).string());
 }
 
 // Returns the file of a definition that a configuration names, unless the name points outside the
@@ -276,7 +275,7 @@ void check_same_model(const Path& folder, Json stored, Json given) {
   const auto changes = nlohmann::json::diff(before, now);
   const auto place = changes.at(0).at("path").get<std::string>();
   fail(
-      kRunFolderPlace,
+      kWhere,
       "'{}' contains a run of another model, which differs in '{}'; choose another folder, or pass "
       "overwrite = true",
       folder.string(), place.empty() ? "everything" : place.substr(1));
@@ -341,7 +340,7 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
 
 void RunFolder::check_owned() const {
   if (!lock_.owned())
-    fail_environment(kRunFolderPlace,
+    fail_environment(kWhere,
                      "a later trainer of this process has taken over the run in '{}'; this trainer "
                      "no longer writes there",
                      folder_.string());
@@ -373,14 +372,12 @@ bool contains_run(const Path& folder) {
 
 StoredRun read_run(const Path& folder, const TrainingKinds& kinds, SequenceModelPtr model) {
   if (!fs::is_directory(folder))
-    fail_environment(kRunFolderPlace, "there is no run folder '{}'", folder.string());
+    fail_environment(kWhere, "there is no run folder '{}'", folder.string());
   const Path file = config_file(folder);
   if (!fs::exists(file))
-    fail_environment(kRunFolderPlace, "'{}' is not a run folder: it has no config.json",
-                     folder.string());
+    fail_environment(kWhere, "'{}' is not a run folder: it has no config.json", folder.string());
   if (!fs::exists(last_file(folder)))
-    fail_environment(kRunFolderPlace,
-                     "the run in '{}' has no checkpoint ('{}' is missing); start it again",
+    fail_environment(kWhere, "the run in '{}' has no checkpoint ('{}' is missing); start it again",
                      folder.string(), last_file(folder).string());
   StoredRun run;
   run.config = read_json(file);

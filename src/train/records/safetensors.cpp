@@ -160,7 +160,7 @@ const Tensor* TensorFile::find(std::string_view name) const {
 }
 
 std::string safetensors_bytes(const TensorFile& content) {
-  constexpr const char* kSafetensorsPlace = "safetensors.write";
+  constexpr const char* kWhere = "safetensors.write";
   struct Item {
     const std::string* name;
     Tensor tensor;
@@ -169,10 +169,9 @@ std::string safetensors_bytes(const TensorFile& content) {
   std::vector<Item> items;
   std::set<std::string> names{kMetadataKey};
   for (const auto& [name, tensor] : content.tensors) {
-    check(names.insert(name).second, kSafetensorsPlace, "the name '{}' is used twice or reserved",
-          name);
+    check(names.insert(name).second, kWhere, "the name '{}' is used twice or reserved", name);
     const auto* type = written_type(tensor.scalar_type());
-    check(type != nullptr, kSafetensorsPlace,
+    check(type != nullptr, kWhere,
           "tensor '{}' is {}; float32, float64, int64 and bool can be written", name,
           dtype_name(tensor.scalar_type()));
     items.push_back({&name, tensor.detach().to(at::kCPU).contiguous(), type});

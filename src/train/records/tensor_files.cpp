@@ -6,7 +6,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kTensorFilesPlace = "tensor.save";
+constexpr const char* kWhere = "tensor.save";
 
 }  // namespace
 
@@ -29,12 +29,12 @@ TensorFile read_tensors(const Path& path) {
 void write_tensors(const Path& path, const TensorFile& content) {
   const std::string ending = path.extension().string();
   if (ending == ".safetensors") return write_safetensors(path, content);
-  check(ending == ".npz" || ending == ".npy", kTensorFilesPlace,
-        "'{}' must end in .safetensors, .npz or .npy", path.string());
-  check(content.metadata.empty(), kTensorFilesPlace, "'{}': only safetensors files have metadata",
+  check(ending == ".npz" || ending == ".npy", kWhere, "'{}' must end in .safetensors, .npz or .npy",
+        path.string());
+  check(content.metadata.empty(), kWhere, "'{}': only safetensors files have metadata",
         path.string());
   if (ending == ".npz") return write_file(path, npz_bytes(content.tensors));
-  check(content.tensors.size() == 1, kTensorFilesPlace,
+  check(content.tensors.size() == 1, kWhere,
         "'{}' can store one tensor, got {}; use .npz or .safetensors for several", path.string(),
         content.tensors.size());
   write_file(path, npy_bytes(content.tensors[0].second));

@@ -46,9 +46,9 @@ class StackRecording {
       last = std::move(now);
       if (same && settled && same_form(before_, last.state)) {
         // All further steps are the same.
-        reading.steps.resize(static_cast<std::size_t>(steps_), reading.steps.back());
-        update.steps.resize(static_cast<std::size_t>(steps_), update.steps.back());
-        sizes.resize(static_cast<std::size_t>(steps_), sizes.back());
+        reading.steps.resize(steps_, reading.steps.back());
+        update.steps.resize(steps_, update.steps.back());
+        sizes.resize(steps_, sizes.back());
         break;
       }
       if (reading.instructions.size() + update.instructions.size() > kMostInstructions)

@@ -103,7 +103,7 @@ int add_traceback(lua_State* L) {
       text += "\n  ... " + std::to_string(count - kFirst - kLast) + " more";
       i = count - kLast;
     }
-    text += "\n  at " + calls[static_cast<std::size_t>(i)];
+    text += "\n  at " + calls[i];
   }
   lua_pushlstring(L, text.data(), text.size());
   return 1;

@@ -126,7 +126,7 @@ const NumberExample& at(const NumberData& data, std::int64_t number) {
   const auto size = static_cast<std::int64_t>(data.examples.size());
   check(number >= 1 && number <= size, "examples.example", "the examples are 1 to {}, got {}", size,
         number);
-  return data.examples[static_cast<std::size_t>(number - 1)];
+  return data.examples[number - 1];
 }
 
 Json example_table(const NumberData& data, std::int64_t number) {

@@ -133,7 +133,7 @@ void append_matrix(std::string& text, const Tensor& matrix) {
   for (std::int64_t i = 0; i < rows; ++i) {
     text += "\n ";
     for (std::int64_t j = 0; j < columns; ++j)
-      text += fmt::format(" {:>{}}", cells[static_cast<std::size_t>(i * columns + j)], width);
+      text += fmt::format(" {:>{}}", cells[i * columns + j], width);
     if (columns < matrix.size(1)) text += "  ...";
   }
   if (rows < matrix.size(0)) text += "\n  ...";

@@ -231,7 +231,7 @@ Complaints objective_batches(const Json& options, const TrainingKinds& kinds) {
   for (std::int64_t b = 0; b < 4; ++b) {
     const auto alone =
         learned(model, *objective, {all.words.narrow(0, b, 1), all.labels.narrow(0, b, 1), {}});
-    const double got = together.losses.at(static_cast<std::size_t>(b)), wanted = alone.losses.at(0);
+    const double got = together.losses.at(b), wanted = alone.losses.at(0);
     ledger.expect(std::abs(got - wanted) < 1e-10,
                   "string {} of a batch of 4 has the loss {}, alone it has {}", b + 1, got, wanted);
   }

@@ -16,9 +16,9 @@ bool ordinary(double weight) { return weight >= 0x1p-500 && weight <= 0x1p500; }
 
 // Returns the rules grouped by left side.
 std::vector<std::vector<DeviceRule>> rules_of(const NormalForm& form) {
-  std::vector<std::vector<DeviceRule>> rules(static_cast<std::size_t>(form.size));
+  std::vector<std::vector<DeviceRule>> rules(form.size);
   const auto add = [&](int left, DeviceRuleKind kind, int first, int second, double weight) {
-    if (weight > 0) rules[static_cast<std::size_t>(left)].push_back({kind, first, second, weight});
+    if (weight > 0) rules[left].push_back({kind, first, second, weight});
   };
   for (const auto& r : form.lexical) add(r.left, DeviceRuleKind::lexical, r.symbol, 0, r.weight);
   for (const auto& r : form.terminal_pairs)
@@ -57,7 +57,7 @@ std::vector<double> on_device(Batch& batch, std::int64_t results, const Launch& 
   image.upload(batch.image_for(image.data()).bytes().data());
   launch(batch.work(image.data(), static_cast<double*>(memory.data()),
                     static_cast<double*>(out.data())));
-  std::vector<double> numbers(static_cast<std::size_t>(results));
+  std::vector<double> numbers(results);
   out.download(numbers.data());
   return numbers;
 }
@@ -87,7 +87,7 @@ DeviceGrammars::DeviceGrammars(const std::vector<Grammar>& grammars, DeviceImage
     const auto [rule_begin, rules] = flat(rules_of(form));
     std::vector<std::int32_t> pairs;
     for (const auto& pair : form.pairs) pairs.insert(pairs.end(), {pair.first, pair.second});
-    std::vector<std::vector<DeviceClosure>> entries(static_cast<std::size_t>(form.size));
+    std::vector<std::vector<DeviceClosure>> entries(form.size);
     for (std::size_t a = 0; a < entries.size(); ++a)
       for (const auto& entry : form.closure[a])
         if (entry.weight > 0) entries[a].push_back({entry.from, entry.weight});

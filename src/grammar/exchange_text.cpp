@@ -168,10 +168,10 @@ std::string nltk_text(const Grammar& grammar) {
     names.push_back(unique);
   }
   for (const Rule* rule : rules_from_start(grammar)) {
-    text += names[static_cast<std::size_t>(rule->left)] + " ->";
+    text += names[rule->left] + " ->";
     for (const Symbol symbol : rule->right)
-      text += " " + (symbol.terminal ? nltk_terminal(grammar.symbol_name(symbol))
-                                     : names[static_cast<std::size_t>(symbol.id)]);
+      text +=
+          " " + (symbol.terminal ? nltk_terminal(grammar.symbol_name(symbol)) : names[symbol.id]);
     text += " [" + weight_text(rule->weight) + "]\n";
   }
   return text;
@@ -224,8 +224,7 @@ std::string rule_list_text(const Grammar& grammar) {
   const auto rules = rules_from_start(grammar);
   std::string text;
   for (const Rule* rule : rules) {
-    text += weight_text(rule->weight) + " " +
-            checked(grammar.nonterminals()[static_cast<std::size_t>(rule->left)]) + " -->";
+    text += weight_text(rule->weight) + " " + checked(grammar.nonterminals()[rule->left]) + " -->";
     for (const Symbol symbol : rule->right) text += " " + checked(grammar.symbol_name(symbol));
     text += "\n";
   }

@@ -46,7 +46,7 @@ class ParseCounter {
   }
 
   double count(const Word& word) {
-    if (word.empty()) return empty_[static_cast<std::size_t>(form_.start)];
+    if (word.empty()) return empty_[form_.start];
     length_ = word.size();
     check_memory(kWhere, "the chart", 8.0 * static_cast<double>(length_ * length_ * size_));
     cells_.assign(length_ * length_ * size_, Count::zero);
@@ -56,7 +56,7 @@ class ParseCounter {
         stop();
         fill(word, i, i + span);
       }
-    return cell(0, length_)[static_cast<std::size_t>(form_.start)];
+    return cell(0, length_)[form_.start];
   }
 
  private:

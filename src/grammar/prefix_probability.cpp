@@ -37,7 +37,7 @@ class NextSymbols {
                  8.0 * static_cast<double>(entries) * static_cast<double>(columns_));
     contexts_.assign(entries * columns_, S::zero());
     above_.assign(form_.pairs.size() * columns_, S::zero());
-    before_.resize(static_cast<std::size_t>(form_.size));
+    before_.resize(form_.size);
     next_.assign(static_cast<std::size_t>(n_) * static_cast<std::size_t>(symbols_), S::zero());
     const double one_length = S::from_weight(1 / static_cast<double>(lengths.size()));
     for (const int l : lengths)
@@ -75,7 +75,7 @@ class NextSymbols {
     for (int t = 0; t < n_; ++t) {
       double all = S::zero();
       for (int a = 0; a < symbols_; ++a) all = S::plus(all, next(t, a));
-      const double one = next(t, word_[static_cast<std::size_t>(t)]);
+      const double one = next(t, word_[t]);
       result.push_back(one == S::zero() ? kMinusInfinity : S::log_of(one) - S::log_of(all));
     }
     return result;
@@ -110,16 +110,15 @@ class NextSymbols {
       const double value = context(a, i)[end];
       if (value == S::zero()) continue;
       any = true;
-      for (const auto& entry : form_.closure[static_cast<std::size_t>(a)])
-        add(before_[static_cast<std::size_t>(entry.from)],
-            S::times(S::from_weight(entry.weight), value));
+      for (const auto& entry : form_.closure[a])
+        add(before_[entry.from], S::times(S::from_weight(entry.weight), value));
     }
     if (!any) return;
     const auto used = [&](const auto& rule) {
-      return S::times(S::from_weight(rule.weight), before_[static_cast<std::size_t>(rule.left)]);
+      return S::times(S::from_weight(rule.weight), before_[rule.left]);
     };
     const bool is_known = i + 1 < n_;  // symbol i, on a path to a later one
-    const int symbol = word_[static_cast<std::size_t>(i)];
+    const int symbol = word_[i];
     if (end == i + 1)
       for (const auto& r : form_.lexical) add(next(i, r.symbol), used(r));
     if (end == i + 2)
@@ -141,7 +140,7 @@ class NextSymbols {
     for (std::size_t p = 0; p < form_.pairs.size(); ++p)
       for (const auto& [left, weight] : form_.pairs[p].lefts)
         add(above_[p * columns_ + static_cast<std::size_t>(end)],
-            S::times(S::from_weight(weight), before_[static_cast<std::size_t>(left)]));
+            S::times(S::from_weight(weight), before_[left]));
   }
 
   const NormalForm& form_;

@@ -159,7 +159,7 @@ void Verdict::add(const Tensor& scores, const Tensor& weights) {
   const auto passes = scores.size(1);
   const auto said = numbers_of(scores);
   const auto counts = weights.defined() ? numbers_of(weights) : std::vector<double>();
-  strings_.resize(static_cast<std::size_t>(scores.size(0)));
+  strings_.resize(scores.size(0));
   std::size_t i = 0;
   for (String& string : strings_) {
     for (std::int64_t p = 0; p < passes; ++p, ++i) {

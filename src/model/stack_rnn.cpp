@@ -157,7 +157,7 @@ std::vector<Tensor> StackRnn::selected_matrices() const {
   const auto& matrices = plan->matrices();
   std::vector<char> looked_up(matrices.size());
   for (const StepTerm& term : plan->program()->terms)
-    if (term.lookup) looked_up[static_cast<std::size_t>(term.matrix)] = 1;
+    if (term.lookup) looked_up[term.matrix] = 1;
   // Whether a part of a parameter is its first columns, or has none of them.
   const auto fits = [&](const StepPlan::Part& part, bool lookup) {
     const Tensor& whole = part.parameter;

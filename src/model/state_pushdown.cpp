@@ -144,9 +144,9 @@ bool StatePushdown::is_discrete(const Random* noise) const {
 
 std::vector<double> StatePushdown::reading(std::int64_t top, std::int64_t popped,
                                            const ReadingValues& values) const {
-  std::vector<double> seen(static_cast<std::size_t>(readings()), values.other);
-  if (popped >= 0) seen.at(static_cast<std::size_t>(popped)) = values.popped;
-  seen.at(static_cast<std::size_t>(top)) = values.top;
+  std::vector<double> seen(readings(), values.other);
+  if (popped >= 0) seen.at(popped) = values.popped;
+  seen.at(top) = values.top;
   return seen;
 }
 

@@ -94,9 +94,9 @@ Passes StatePushdown::advance_inside(const Tensor& words, const Refinement& refi
   const auto* symbols = ids.data_ptr<std::int64_t>();
   parallel_for(batch, [&](std::int64_t b) {
     const Buffer scratch(pool_, static_cast<std::size_t>(scratch_size));
-    auto& stack = (*stacks)[static_cast<std::size_t>(b)];
+    auto& stack = (*stacks)[b];
     const auto depth = std::ssize(stack);
-    stack.resize(static_cast<std::size_t>(depth + length));
+    stack.resize(depth + length);
     StatePushdownString<F> string{symbols + b * length,
                                   length,
                                   neurons + b * states_,
@@ -106,7 +106,7 @@ Passes StatePushdown::advance_inside(const Tensor& words, const Refinement& refi
                                   hiddens + b * made * states_,
                                   pass_weights == nullptr ? nullptr : pass_weights + b * made};
     kernel.run(sizes, parameters, string, nullptr, scratch.template as<void>());
-    stack.resize(static_cast<std::size_t>(string.depth));
+    stack.resize(string.depth);
   });
   end->stacks = stacks;
   result.state = end;
@@ -129,14 +129,14 @@ ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
   const auto kernel = kernel_for<StatePushdownKernel<F>>(current_isa(), sizes, task);
   const Buffer scratch(pool_, static_cast<std::size_t>(kernel.scratch_bytes(sizes, length)));
 
-  std::vector<std::int64_t> stack(static_cast<std::size_t>(length));
-  std::vector<F> neurons(static_cast<std::size_t>(states_));
+  std::vector<std::int64_t> stack(length);
+  std::vector<F> neurons(states_);
   const auto empty = reading(symbols_);
   std::vector<F> seen(empty.size());
   const auto words_of_signs = task == StatePushdownTask::uoro
                                   ? length * sizes.passes * state_pushdown_sign_words(sizes)
                                   : 0;
-  std::vector<std::uint64_t> signs(static_cast<std::size_t>(words_of_signs));
+  std::vector<std::uint64_t> signs(words_of_signs);
   const Tensor output = batch.output_weight.contiguous();
   StatePushdownLoss<F> loss{};
   loss.every_step = batch.every_step;

@@ -31,7 +31,7 @@ std::string first_line(const Path& path) {
   std::string text(4096, '\0');
   std::ifstream file(path);
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  text.resize(file.gcount());
   return text.substr(0, text.find('\n'));
 }
 

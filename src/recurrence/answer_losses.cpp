@@ -190,7 +190,7 @@ AnswerGradients at_once(const AnswerRows& rows, const AnswerLayers& layers,
     layer(layers.symbol_weight);
     layer(layers.symbol_bias);
   }
-  const std::vector<F> scales(static_cast<std::size_t>(run.strings), static_cast<F>(scale));
+  const std::vector<F> scales(run.strings, static_cast<F>(scale));
   run.backward(scales.data(), into);
   return result;
 }

@@ -7,8 +7,6 @@ namespace {
 
 using Kind = ArrayNode::Kind;
 
-std::size_t spot(int n) { return static_cast<std::size_t>(n); }
-
 class Lowering {
  public:
   Lowering(StepTrace& trace, const ArrayGraph& graph, const std::vector<int>& results,
@@ -17,25 +15,25 @@ class Lowering {
         graph_(graph),
         inputs_(inputs),
         names_(names),
-        uses_(static_cast<std::size_t>(graph.size())),
-        made_(static_cast<std::size_t>(graph.size())) {
-    std::vector<char> reached(static_cast<std::size_t>(graph.size()));
+        uses_(graph.size()),
+        made_(graph.size()) {
+    std::vector<char> reached(graph.size());
     for (const int n : results) {
-      reached[spot(n)] = 1;
-      uses_[spot(graph.base(n))] += 2;  // never becomes a part of another program
+      reached[n] = 1;
+      uses_[graph.base(n)] += 2;  // never becomes a part of another program
     }
     for (int n = graph.size(); n-- > 0;)
-      if (reached[spot(n)])
+      if (reached[n])
         for (const int operand : graph.node(n).operands) {
-          reached[spot(operand)] = 1;
-          if (graph.node(n).kind != Kind::view) ++uses_[spot(graph.base(operand))];
+          reached[operand] = 1;
+          if (graph.node(n).kind != Kind::view) ++uses_[graph.base(operand)];
         }
   }
 
   Traced lower(int n) {
-    Traced& made = made_[spot(n)];
+    Traced& made = made_[n];
     if (!made.defined()) made = find(n);
-    return made_[spot(n)];
+    return made_[n];
   }
 
  private:
@@ -46,7 +44,7 @@ class Lowering {
     const ArrayNode& of = node(n);
     switch (of.kind) {
       case Kind::input: {
-        const ArrayInput& given = inputs_[spot(of.input)];
+        const ArrayInput& given = inputs_[of.input];
         if (const auto* vector = std::get_if<Traced>(&given))
           return trace_.slice(*vector, of.offset, count(n));
         return trace_.constant(flat_parameter(std::get<Tensor>(given)));
@@ -68,7 +66,7 @@ class Lowering {
       }
       case Kind::join: {
         for (int d = 0; d < of.axis; ++d)
-          if (of.shape[spot(d)] != 1) return program(n);
+          if (of.shape[d] != 1) return program(n);
         std::vector<Traced> parts;
         for (const int part : of.operands) {
           if (!is_vector(part)) return program(n);
@@ -148,10 +146,10 @@ class Lowering {
     for (std::size_t d = 0; d + 2 < rank; ++d)
       if (space[d] != 1) return false;
     for (int k = 0; k < 2; ++k) {
-      const int vector = of.operands[spot(k)], matrix = of.operands[spot(1 - k)];
+      const int vector = of.operands[k], matrix = of.operands[1 - k];
       const ArrayNode& base = node(graph_.base(matrix));
       if (base.kind != Kind::input) continue;
-      const auto* parameter = std::get_if<Tensor>(&inputs_[spot(base.input)]);
+      const auto* parameter = std::get_if<Tensor>(&inputs_[base.input]);
       const ArrayLayout own = graph_.layout(vector), rows = graph_.layout(matrix);
       if (parameter == nullptr || node(graph_.base(vector)).kind == Kind::constant) continue;
       if (space[rank - 2] > 1 && own.strides[rank - 2] != 0) continue;
@@ -186,7 +184,7 @@ class Lowering {
 
   // Returns whether node n is computed inside the program of another node.
   bool goes_along(int n) const {
-    if (uses_[spot(n)] != 1) return false;
+    if (uses_[n] != 1) return false;
     const ArrayNode& of = node(n);
     Tensor weight;
     int x = -1;
@@ -205,7 +203,7 @@ class Lowering {
     order.erase(std::unique(order.begin(), order.end()), order.end());
     for (const int m : order) {
       const ArrayNode& of = node(m);
-      const auto operand = [&](int k) { return copies.at(of.operands[spot(k)]); };
+      const auto operand = [&](int k) { return copies.at(of.operands[k]); };
       const bool inside =
           m == n || of.kind == Kind::constant || of.kind == Kind::view || goes_along(m);
       int copy = -1;
@@ -247,7 +245,7 @@ class Lowering {
     for (const int operand : of.operands) collect(operand, false, found);
   }
   std::string name_of_input(int n) const {
-    return node(n).kind == Kind::input ? names_.at(spot(node(n).input)) : fmt::format("v{}", n);
+    return node(n).kind == Kind::input ? names_.at(node(n).input) : fmt::format("v{}", n);
   }
 
   StepTrace& trace_;

@@ -70,15 +70,15 @@ class DeviceStepMachine {
   // content, if it is used.
   void backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
     program_.left_used =
-        traced_.left >= 0 && traced_.nodes[at(traced_.left)].gradient && left_slopes.defined();
+        traced_.left >= 0 && traced_.nodes[traced_.left].gradient && left_slopes.defined();
     if (program_.left_used)
-      before_first(places_[at(traced_.left)], at(traced_.left), true).copy_(left_slopes);
+      before_first(places_[traced_.left], traced_.left, true).copy_(left_slopes);
     slopes_ = slopes;
     backward(slopes.data_ptr<F>());
   }
   void backward(const F* slopes) {
     program_.given = slopes;
-    program_.given_step = traced_.nodes[at(traced_.output)].size;
+    program_.given_step = traced_.nodes[traced_.output].size;
     program_.given_row = run_.steps * program_.given_step;
     program_.given_model = run_.batch * program_.given_row;
     launch_(program_, true);
@@ -86,7 +86,7 @@ class DeviceStepMachine {
 
   // Where the numbers of the run are, by node and by matrix.
   const DeviceStepProgram<F>& program() const { return program_; }
-  const DeviceStepPlace<F>& place(int n) const { return places_[at(n)]; }
+  const DeviceStepPlace<F>& place(int n) const { return places_[n]; }
   const DeviceStepMatrix<F>& matrix(std::size_t k) const { return matrices_[k]; }
   std::int64_t constant(std::size_t n) const { return constants_[n]; }
   F* computed() const { return computed_; }
@@ -99,7 +99,7 @@ class DeviceStepMachine {
 
   // M x B x T x n, 0 after the end of a sequence.
   Tensor output() const {
-    const auto n = at(traced_.output);
+    const std::size_t n = traced_.output;
     if (run_.sequences[n].defined()) return run_.sequences[n].unsqueeze(0);
     const auto& place = places_[n];
     const Tensor all =
@@ -107,7 +107,7 @@ class DeviceStepMachine {
     return until_ends(all);
   }
   // The memory's final content, M x B x m.
-  Tensor left() const { return before_first(places_[at(traced_.left)], at(traced_.left), false); }
+  Tensor left() const { return before_first(places_[traced_.left], traced_.left, false); }
   // Results of the backward pass: M x rows x columns for a matrix, M x n for a constant, M x B x T
   // x n for a sequence, and M x B x n for the initial value of a `previous` node. Views if
   // possible.
@@ -127,8 +127,6 @@ class DeviceStepMachine {
   Tensor initial_gradient(std::size_t n) const { return before_first(places_[n], n, true); }
 
  private:
-  static std::size_t at(int n) { return static_cast<std::size_t>(n); }
-
   // all : M x B x T x n, set to 0 after the end of a sequence.
   Tensor until_ends(const Tensor& all) const {
     if (!run_.lengths.defined()) return all;
@@ -263,7 +261,7 @@ class DeviceStepMachine {
     program_.gradients =
         sums == nullptr ? nullptr : sums + run_.models * run_.batch * program_.parameters;
     if (traced_.memory < 0) return;
-    const StepNode& memory = traced_.nodes[at(traced_.memory)];
+    const StepNode& memory = traced_.nodes[traced_.memory];
     program_.memory_node = traced_.memory;
     program_.bottom_node = memory.b;
     program_.left_node = traced_.left;
@@ -313,13 +311,13 @@ class DeviceStepMachine {
     if (node.op != StepOp::slice && node.op != StepOp::previous) return;
     // A state may be bound to a node that comes later, whose place is already known; parts of
     // states come after these.
-    auto& place = places_[n] = places_[at(node.a)];
+    auto& place = places_[n] = places_[node.a];
     if (node.op == StepOp::previous) place.shift = -1;
     if (place.value != nullptr) place.value += node.offset;
     if (place.gradient != nullptr) place.gradient += node.offset;
   }
   bool holds_constant(std::size_t n) const {
-    while (traced_.nodes[n].op == StepOp::slice) n = at(traced_.nodes[n].a);
+    while (traced_.nodes[n].op == StepOp::slice) n = traced_.nodes[n].a;
     return traced_.nodes[n].op == StepOp::constant;
   }
 

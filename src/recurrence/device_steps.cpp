@@ -203,7 +203,7 @@ class DevicePlanMachine {
     }
     variable_list result;
     for (std::int64_t m = 0; m < models; ++m) {
-      const auto& parameters = plans_[static_cast<std::size_t>(m)]->parameters();
+      const auto& parameters = plans_[m]->parameters();
       for (std::size_t i = 0; i < parameters.size(); ++i) {
         const Tensor& own = parameters[i].second;
         result.push_back(found[i] ? all[m].narrow(0, starts_[i], own.numel()).view(own.sizes())

@@ -19,8 +19,8 @@ class Summands {
   }
   // Parameters with a summand are trained as a whole.
   void complete(const std::vector<std::pair<std::int64_t, std::int64_t>>& parameters) {
-    std::vector<char> has(static_cast<std::size_t>(count_));
-    for (const auto& [place, summand] : found_) has[static_cast<std::size_t>(place)] = 1;
+    std::vector<char> has(count_);
+    for (const auto& [place, summand] : found_) has[place] = 1;
     for (const auto& [first, size] : parameters) {
       const auto begin = has.begin() + first, end = begin + size;
       if (std::find(begin, end, 1) == end) continue;
@@ -35,8 +35,7 @@ class Summands {
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
     std::vector<std::int32_t> next = starts;
     sorted.resize(found_.size());
-    for (const auto& [place, summand] : found_)
-      sorted[static_cast<std::size_t>(next[static_cast<std::size_t>(place)]++)] = summand;
+    for (const auto& [place, summand] : found_) sorted[next[place]++] = summand;
   }
 
  private:
@@ -171,7 +170,7 @@ class UpdatesOfModels final : public DeviceUpdates {
     auto *lengths = symbols + lengths_place(), *last = symbols + last_place();
     std::memcpy(symbols + shares_place(), batch.shares.data(), sizeof(double) * models);
     for (std::int64_t m = 0; m < models; ++m) {
-      const Tensor own = batch.words[static_cast<std::size_t>(m)].cpu().contiguous();
+      const Tensor own = batch.words[m].cpu().contiguous();
       const auto size = own.size(1),
                  length = batch.end ? size : std::max<std::int64_t>(size - 1, 0);
       check(own.size(0) <= most && length <= steps, "device",

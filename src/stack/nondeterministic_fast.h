@@ -70,7 +70,7 @@ class AutomatonMemory {
   at::TensorOptions options_;
   std::int64_t head_ = 1;
   std::int64_t column_start(std::int64_t node) const {
-    return size_.edge_rows() * row_start_[static_cast<std::size_t>(node)];
+    return size_.edge_rows() * row_start_[node];
   }
   std::vector<std::int64_t> row_start_;
   Tensor columns_, popped_, forward_, mass_;

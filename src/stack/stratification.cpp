@@ -142,8 +142,8 @@ NamedTensors strengths_of(SectionEnds ends, const std::vector<StrataActions>& al
     for (std::int64_t t = 1; t <= length; ++t) {
       // Every section keeps its place; future sections are 0.
       const auto later = length - t;
-      rows.push_back(at::constant_pad_nd(row_of(states[static_cast<std::size_t>(t)]),
-                                         {ends == SectionEnds::deque ? later : 0, later}));
+      rows.push_back(
+          at::constant_pad_nd(row_of(states[t]), {ends == SectionEnds::deque ? later : 0, later}));
     }
     return rows.empty() ? states[0].strengths.unsqueeze(1).narrow(1, 0, 0) : at::stack(rows, 1);
   };

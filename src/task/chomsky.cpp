@@ -15,7 +15,7 @@ int draw_below(Random& random, std::int64_t count) {
 }
 
 Word draw_word(Random& random, int length, int symbols) {
-  Word word(static_cast<std::size_t>(length));
+  Word word(length);
   for (int& symbol : word) symbol = draw_below(random, symbols);
   return word;
 }
@@ -108,7 +108,7 @@ Pair modular_arithmetic_brackets(int length, int modulus, bool multiplication, R
 
 // The paper's program gives strings of zeros if there is no equation.
 Pair solve_equation(int length, int modulus, bool, Random& random) {
-  if (length < 3) return {Word(static_cast<std::size_t>(length), 0), {0}};
+  if (length < 3) return {Word(length, 0), {0}};
   Pair pair;
   const int value = draw_expression(length - 2, modulus, false, random, pair.source);
   auto place = static_cast<std::size_t>(draw_below(random, length - 2));
@@ -219,7 +219,7 @@ Pair binary_addition(int length, int, bool, Random& random) {
 
 Pair binary_multiplication(int length, int, bool, Random& random) {
   if (length > 2) return draw_operation(length, random, product_of);
-  return {draw_small(length, random), Word(static_cast<std::size_t>(length - 1), 0)};
+  return {draw_small(length, random), Word(length - 1, 0)};
 }
 
 // Numbers start at the highest digit; the root has half as many digits, rounded up.
@@ -228,7 +228,7 @@ Pair compute_sqrt(int length, int, bool, Random& random) {
   const Word word(number.rbegin(), number.rend());
   drop_zeros(number);
   Bits root = square_root(number);
-  root.resize(static_cast<std::size_t>((length + 1) / 2), 0);
+  root.resize((length + 1) / 2, 0);
   return {word, Word(root.rbegin(), root.rend())};
 }
 

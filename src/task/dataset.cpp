@@ -125,8 +125,7 @@ std::vector<std::vector<std::int64_t>> batches_of_symbols(const std::vector<Word
                                                           std::int64_t symbols) {
   check(symbols >= 1, kWhere, "symbols must be at least 1, got {}", symbols);
   return batches_of(
-      indices,
-      [&](std::int64_t index) { return std::ssize(words[static_cast<std::size_t>(index)]); },
+      indices, [&](std::int64_t index) { return std::ssize(words[index]); },
       [&](std::int64_t length) {
         return std::max<std::int64_t>(symbols / std::max<std::int64_t>(length, 1), 1);
       });
@@ -135,7 +134,7 @@ std::vector<std::vector<std::int64_t>> batches_of_symbols(const std::vector<Word
 std::vector<std::vector<std::int64_t>> equal_length_batches(
     const std::vector<Word>& words, const std::vector<std::int64_t>& indices, std::int64_t batch) {
   return equal_length_batches(indices, batch, [&](std::int64_t index) {
-    return static_cast<std::int64_t>(words[static_cast<std::size_t>(index)].size());
+    return static_cast<std::int64_t>(words[index].size());
   });
 }
 
@@ -152,13 +151,11 @@ std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& datas
 }
 
 Tensor word_tensor(const std::vector<Word>& words, const std::vector<std::int64_t>& batch) {
-  const auto length = words[static_cast<std::size_t>(batch.front())].size();
+  const auto length = words[batch.front()].size();
   Tensor tensor = at::empty(
       {static_cast<std::int64_t>(batch.size()), static_cast<std::int64_t>(length)}, at::kLong);
   auto* out = tensor.data_ptr<std::int64_t>();
-  for (const auto index : batch)
-    out = std::copy(words[static_cast<std::size_t>(index)].begin(),
-                    words[static_cast<std::size_t>(index)].end(), out);
+  for (const auto index : batch) out = std::copy(words[index].begin(), words[index].end(), out);
   return tensor;
 }
 

@@ -74,11 +74,11 @@ double unigram_perplexity(const RunningText& train, const RunningText& text) {
   check(train.alphabet() == text.alphabet(), "text.unigram_perplexity",
         "the two texts have different vocabularies, of {} and {} words", train.alphabet().size(),
         text.alphabet().size());
-  std::vector<double> counts(static_cast<std::size_t>(train.alphabet().size()), 1.0);
-  for (const int id : train.words()) ++counts[static_cast<std::size_t>(id)];
+  std::vector<double> counts(train.alphabet().size(), 1.0);
+  for (const int id : train.words()) ++counts[id];
   const double total = static_cast<double>(train.size() + train.alphabet().size());
   double sum = 0;
-  for (const int id : text.words()) sum -= std::log(counts[static_cast<std::size_t>(id)] / total);
+  for (const int id : text.words()) sum -= std::log(counts[id] / total);
   return std::exp(sum / static_cast<double>(text.size()));
 }
 

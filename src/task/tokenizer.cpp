@@ -94,13 +94,13 @@ std::string Tokenizer::folded(std::string_view word) const {
   auto length =
       ucasemap_utf8ToLower(breaks_->case_map, result.data(), size, word.data(), size, &status);
   if (status == U_BUFFER_OVERFLOW_ERROR) {
-    result.resize(static_cast<std::size_t>(length));
+    result.resize(length);
     status = U_ZERO_ERROR;
     length =
         ucasemap_utf8ToLower(breaks_->case_map, result.data(), length, word.data(), size, &status);
   }
   check_icu(status);
-  result.resize(static_cast<std::size_t>(length));
+  result.resize(length);
   return result;
 }
 

@@ -68,9 +68,8 @@ Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
 BatchOrder Trainer::order_of(std::int64_t phase) const {
   const auto stream =
       phase == 0 ? std::string("batch order") : fmt::format("batch order of phase {}", phase + 1);
-  return BatchOrder(
-      static_cast<std::int64_t>(phases_[static_cast<std::size_t>(phase)].batches.size()),
-      Random(options_["seed"].get<std::uint64_t>(), stream), !problem_->in_order());
+  return BatchOrder(static_cast<std::int64_t>(phases_[phase].batches.size()),
+                    Random(options_["seed"].get<std::uint64_t>(), stream), !problem_->in_order());
 }
 
 std::int64_t Trainer::updates_of_all_phases() const {
@@ -92,7 +91,7 @@ void Trainer::diverged(const std::string& what) const {
 }
 
 const std::vector<std::int64_t>& Trainer::batch(std::int64_t ahead) const {
-  return running().batches[static_cast<std::size_t>(order_->ahead(ahead))];
+  return running().batches[order_->ahead(ahead)];
 }
 
 std::int64_t Trainer::batches_of_update() const {
@@ -356,9 +355,7 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   optimizer_->set_learning_rate(schedule_->decayed(learning_rate()));
   metrics.epochs_since_improvement = schedule_->since_best();
   metrics.best_epoch = metrics.epoch - schedule_->since_best();
-  problem_->set_best(metrics, metrics.improved
-                                  ? metrics
-                                  : history_[static_cast<std::size_t>(metrics.best_epoch - 1)]);
+  problem_->set_best(metrics, metrics.improved ? metrics : history_[metrics.best_epoch - 1]);
   if (metrics.improved) {
     best_.clear();
     for (const auto& [name, parameter] : model_->parameters())

@@ -164,7 +164,7 @@ class Trainer {
   double mass(const std::vector<std::int64_t>& batch) const;
   // Returns the factor of the mean loss of an update with this mass in the current phase.
   double weight(double mass) const;
-  const TrainingPhase& running() const { return phases_[static_cast<std::size_t>(phase_)]; }
+  const TrainingPhase& running() const { return phases_[phase_]; }
   bool last_phase() const { return phase_ + 1 == static_cast<std::int64_t>(phases_.size()); }
   // Computes the gradient of the next update: of all its batches, or of batch `number`, from 0.
   BatchLoss differentiate_all();

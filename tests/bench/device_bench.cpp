@@ -61,7 +61,7 @@ std::unique_ptr<Trainer> make_trainer(const Size& size, int seed, int updates,
                                       const std::string& device, bool kernels) {
   const Workload work = size.work();
   Random random(1);
-  std::vector<Word> words(static_cast<std::size_t>(updates * work.batch));
+  std::vector<Word> words(updates * work.batch);
   for (Word& word : words)
     for (int t = 0; t < kLength; ++t)
       word.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(size.vocabulary))));

@@ -47,7 +47,7 @@ void bench_row(int states, int symbols, int count, double peak) {
   for (std::int64_t j = 0; j < size.nodes(); ++j)
     row_start.push_back(row_start.back() + size.row(j));
   std::vector<Sequence> sequences;
-  sequences.reserve(static_cast<std::size_t>(count));
+  sequences.reserve(count);
   for (int k = 0; k < count; ++k) sequences.emplace_back(size, row_start);
 
   at::manual_seed(1);

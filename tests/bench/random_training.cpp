@@ -12,7 +12,7 @@ Json Network::model() const {
   if (attention)
     return {{"architecture", "transformer"},
             {"hidden", of.hidden},
-            {"layers", std::vector<std::string>(static_cast<std::size_t>(of.layers), "attention")},
+            {"layers", std::vector<std::string>(of.layers, "attention")},
             {"heads", 4},
             {"feedforward", 2 * of.hidden}};
   return {{"controller", {{"kind", "lstm"}, {"hidden", of.hidden}, {"layers", of.layers}}},
@@ -34,7 +34,7 @@ std::unique_ptr<Trainer> random_training(const Json& model, const Sizes& sizes) 
   for (std::int64_t k = 0; k < sizes.vocabulary; ++k) symbols.push_back(std::to_string(k));
   const Alphabet alphabet(symbols);
   Random random(1);
-  std::vector<Word> words(static_cast<std::size_t>(kUpdates * sizes.batch));
+  std::vector<Word> words(kUpdates * sizes.batch);
   for (Word& word : words)
     for (std::int64_t t = 0; t < sizes.length; ++t)
       word.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(sizes.vocabulary))));

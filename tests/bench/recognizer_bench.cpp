@@ -76,7 +76,7 @@ double epoch_multiply_adds(const std::string& algorithm, const Activity& did) {
 // Processor seconds of the gradients of all batches with the network's own kernel.
 double gradient_seconds(const Recognizer& model, const LabelledDataset& data, int batch_size,
                         const std::string& algorithm) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(data.size()));
+  std::vector<std::int64_t> all(data.size());
   std::iota(all.begin(), all.end(), 0);
   std::vector<ValidityBatch> batches;
   for (const auto& strings : equal_length_batches(data.words(), all, batch_size)) {

@@ -167,7 +167,7 @@ std::string bytes_at(unsigned process, std::uint64_t address, std::size_t count)
   memory.seekg(static_cast<std::streamoff>(address));
   std::string bytes(count, '\0');
   memory.read(bytes.data(), static_cast<std::streamsize>(count));
-  bytes.resize(static_cast<std::size_t>(memory.gcount()));
+  bytes.resize(memory.gcount());
   return bytes;
 }
 

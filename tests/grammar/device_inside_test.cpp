@@ -29,8 +29,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 std::vector<double> inside_by_teams(const Grammar& grammar, const std::vector<Word>& words,
                                     int size, int lanes) {
   InsideBatch batch(grammar, words);
-  std::vector<double> memory(static_cast<std::size_t>(batch.numbers()), kNaN),
-      results(words.size(), kNaN);
+  std::vector<double> memory(batch.numbers(), kNaN), results(words.size(), kNaN);
   const auto image = batch.image_for(nullptr).bytes();
   std::vector<std::byte> bytes(image.size());
   bytes = batch.image_for(bytes.data()).bytes();
@@ -46,7 +45,7 @@ std::vector<double> inside_by_teams(const Grammar& grammar, const std::vector<Wo
 std::vector<double> lengths_by_teams(const std::vector<Grammar>& grammars, int max_length, int size,
                                      int lanes) {
   LengthBatch batch(grammars, max_length);
-  std::vector<double> memory(static_cast<std::size_t>(batch.numbers()), kNaN),
+  std::vector<double> memory(batch.numbers(), kNaN),
       results(static_cast<std::size_t>(batch.results()), kNaN);
   std::vector<std::byte> bytes(batch.image_for(nullptr).bytes().size());
   bytes = batch.image_for(bytes.data()).bytes();
@@ -76,7 +75,7 @@ double mean_mass(const Grammar& grammar, int nonterminal, int length) {
   const auto& names = grammar.nonterminals();
   source.start = "Either";
   for (const int choice : {grammar.start(), nonterminal})
-    source.rules.push_back({"Either", {{false, names[static_cast<std::size_t>(choice)]}}, 0.5});
+    source.rules.push_back({"Either", {{false, names[choice]}}, 0.5});
   return std::exp(LengthTable(Grammar(source), length).log_mass(length));
 }
 
@@ -200,8 +199,7 @@ TEST(DeviceInside, OnTheDevice) {
     const Grammar grammar = grammars()[k];
     const LengthTable table(grammar, 200);
     for (int l = 0; l <= 200; ++l)
-      expect_log(table.log_mass(l), masses[k][static_cast<std::size_t>(grammar.start() * 201 + l)],
-                 std::to_string(l));
+      expect_log(table.log_mass(l), masses[k][grammar.start() * 201 + l], std::to_string(l));
   }
 }
 

@@ -15,7 +15,7 @@ Grammar parsed(const std::string& text) { return Grammar(parse_grammar(text)); }
 
 void expect_same_strings(const Grammar& a, const Grammar& b) {
   for (int length = 0; length <= 5; ++length) {
-    Word word(static_cast<std::size_t>(length), 0);
+    Word word(length, 0);
     const int symbols = a.alphabet().size();
     for (bool more = true; more;) {
       Word other;
@@ -62,7 +62,7 @@ TEST(ExchangeText, RuleLists) {
             "N -> 'dog' [0.3333333333333333] | 'cat' [0.6666666666666666]\n");
   expect_same_strings(grammar, Grammar(parse_rule_list(rule_list_text(grammar))));
   const Grammar other(parse_rule_list("N --> dog\nS --> N", "text", "S"));
-  EXPECT_EQ(other.nonterminals()[static_cast<std::size_t>(other.start())], "S");
+  EXPECT_EQ(other.nonterminals()[other.start()], "S");
 }
 
 double probability(const Grammar& grammar, const char* text) {
@@ -146,7 +146,7 @@ TEST(ExchangeText, WrongRuleListsNameTheLine) {
 TEST(ExchangeText, StartDirectivesAndContinuedLinesOfNltk) {
   const Grammar grammar =
       parsed("% start B\nA -> 'a' [0.5] \\\n  | 'b' B \\  \n[0.5]\n# \\\nB -> A | 'c'\n");
-  EXPECT_EQ(grammar.nonterminals()[static_cast<std::size_t>(grammar.start())], "B");
+  EXPECT_EQ(grammar.nonterminals()[grammar.start()], "B");
   EXPECT_TRUE(message([] {
                 parsed("A -> 'a'\nB -> 'b' \\\n -> 'c'");
               }).starts_with("[grammar.parse] text:2: "));

@@ -22,7 +22,7 @@ TEST(ParseCount, BinaryTreesAreCatalanNumbers) {
   const Grammar grammar = parsed("S -> S S [0.4] | 'a' [0.6]");
   double catalan = 1;
   for (int n = 1; n <= 20; ++n) {
-    EXPECT_EQ(parse_count(grammar, Word(static_cast<std::size_t>(n), 0)), catalan) << n;
+    EXPECT_EQ(parse_count(grammar, Word(n, 0)), catalan) << n;
     catalan = catalan * 2 * (2 * n - 1) / (n + 1);
   }
   EXPECT_EQ(parse_count(grammar, {}), 0);
@@ -35,8 +35,7 @@ TEST(ParseCount, CountsAboveTheLargestNumberAreFinite) {
     return std::lgamma(2 * n - 1) - std::lgamma(n) - std::lgamma(n + 1);
   };
   for (const int n : {1, 2, 20, 500, 700})
-    EXPECT_NEAR(log_parse_count(grammar, Word(static_cast<std::size_t>(n), 0)), log_catalan(n),
-                1e-9 * n);
+    EXPECT_NEAR(log_parse_count(grammar, Word(n, 0)), log_catalan(n), 1e-9 * n);
   EXPECT_EQ(log_parse_count(grammar, {}), -std::numeric_limits<double>::infinity());
   EXPECT_LT(parse_count(grammar, Word(500, 0)), 1e308);
   EXPECT_EQ(message([&] { parse_count(grammar, Word(700, 0)); }),

@@ -29,7 +29,7 @@ TEST(PrefixProbability, EqualsSumsOverStrings) {
       for (const auto& [word, p] : strings) masses[word.size()] += p;
       std::vector<int> lengths;
       for (int l = shortest; l <= kLongest; ++l)
-        if (masses[static_cast<std::size_t>(l)] > 0) lengths.push_back(l);
+        if (masses[l] > 0) lengths.push_back(l);
       if (lengths.empty()) continue;
       // The probabilities of the strings that go on after a prefix.
       std::map<Word, double> going_on;

@@ -29,7 +29,7 @@ class Shifted final : public Definition {
       : z_(shape), rest_(at::full({batch, shape.size}, shape.empty, options)) {
     const auto many = z_.limit > 0 ? z_.limit : steps + z_.reach + 1;
     low_ = z_.shifted == ShiftedKind::list ? -many : 0;
-    cells_.assign(static_cast<std::size_t>(many - low_), rest_);
+    cells_.assign(many - low_, rest_);
   }
   void step(const Tensor& given) override {
     const auto batch = given.size(0), weights = given.size(1) - z_.size;
@@ -81,9 +81,7 @@ class Shifted final : public Definition {
  private:
   Tensor cell(std::int64_t d) const {
     const auto at = d - low_;
-    return at >= 0 && at < static_cast<std::int64_t>(cells_.size())
-               ? cells_[static_cast<std::size_t>(at)]
-               : rest_;
+    return at >= 0 && at < static_cast<std::int64_t>(cells_.size()) ? cells_[at] : rest_;
   }
 
   MemoryShape z_;

@@ -19,7 +19,7 @@ using Numbers = std::vector<double>;
 // Sums over the paper's indices low .. high, which begin at 1.
 double sum(const Numbers& s, int low, int high) {
   double total = 0;
-  for (int j = low; j <= high; ++j) total += s[static_cast<std::size_t>(j - 1)];
+  for (int j = low; j <= high; ++j) total += s[j - 1];
   return total;
 }
 
@@ -37,7 +37,7 @@ struct Equations {
     const int n = static_cast<int>(from.size());
     for (int i = 1; i <= n; ++i) {
       const double before = top ? sum(from, i + 1, n) : sum(from, 1, i - 1);
-      result.push_back(positive(from[static_cast<std::size_t>(i - 1)] - positive(u - before)));
+      result.push_back(positive(from[i - 1] - positive(u - before)));
     }
     return result;
   }
@@ -56,8 +56,8 @@ struct Equations {
   Numbers shares(bool top, double r) const {
     Numbers result;
     for (int i = 1; i <= count(); ++i)
-      result.push_back(std::min(s[static_cast<std::size_t>(i - 1)],
-                                positive(r - (top ? sum(s, i + 1, count()) : sum(s, 1, i - 1)))));
+      result.push_back(
+          std::min(s[i - 1], positive(r - (top ? sum(s, i + 1, count()) : sum(s, 1, i - 1)))));
     return result;
   }
   // Readings with these strengths; only a deque uses `at_bottom`.
@@ -335,7 +335,7 @@ TEST_P(BackwardEquations, AreTheGradientsOfAStep) {
       const double wanted = i == t || s(i) <= 0 ? 0
                             : popped(i) > 0     ? (i <= n ? 1 : 0)
                                                 : (i == n ? 1 : 0);
-      EXPECT_EQ(by_old[at][static_cast<std::size_t>(n - 1)], wanted) << i << ' ' << n;
+      EXPECT_EQ(by_old[at][n - 1], wanted) << i << ' ' << n;
     }
   }
   const auto by_vector = jacobian(next.vectors, vector);
@@ -364,10 +364,9 @@ TEST_P(BackwardEquations, AreTheGradientsOfAStep) {
       double wanted = 0;
       for (int i = 1; i <= t; ++i) wanted += h(i, n) * V[0][0][i - 1][k].item<double>();
       const auto place = static_cast<std::size_t>(n - 1);
-      EXPECT_NEAR(by_strengths[static_cast<std::size_t>(k)][place], wanted, 1e-15) << n;
+      EXPECT_NEAR(by_strengths[k][place], wanted, 1e-15) << n;
       for (std::int64_t other = 0; other < kSize; ++other)
-        EXPECT_EQ(by_values[static_cast<std::size_t>(k)][place * kSize + other],
-                  k == other ? std::min(s(n), room(n)) : 0);
+        EXPECT_EQ(by_values[k][place * kSize + other], k == other ? std::min(s(n), room(n)) : 0);
     }
 }
 

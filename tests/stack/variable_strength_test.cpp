@@ -168,8 +168,7 @@ TEST(VariableStrengths, LayersFollowTheEquations) {
         Numbers result;
         for (std::int64_t row = 0; row < weight.size(0); ++row) {
           double sum = bias[row].item<double>();
-          for (std::int64_t k = 0; k < kHidden; ++k)
-            sum += weight[row][k].item<double>() * h[static_cast<std::size_t>(k)];
+          for (std::int64_t k = 0; k < kHidden; ++k) sum += weight[row][k].item<double>() * h[k];
           result.push_back(sum);
         }
         return result;

@@ -58,7 +58,7 @@ void run_step_teams(const DeviceStepProgram<F>& program, bool backward, int size
   // The place of the fast numbers must not matter.
   const auto run = [&]<class Loop>() {
     for (std::int64_t place = 0; place < places; ++place) {
-      std::vector<F> near(static_cast<std::size_t>(sizes.fast), kNaN);
+      std::vector<F> near(sizes.fast, kNaN);
       F* fast = backward || program.scratch == nullptr ? near.data() : nullptr;
       run_team(size, lanes, [&](const ThreadTeam& team) {
         Loop loop(program, place / program.batch, place % program.batch, fast);

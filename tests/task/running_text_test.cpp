@@ -24,7 +24,7 @@ TEST(RunningText, PiecesHoldEveryWordOnceAndInOrder) {
       for (const std::int64_t length : {1, 2, 4, 100}) {
         const TextPieces pieces(counting(size), streams, length);
         EXPECT_EQ(pieces.streams(), std::min<std::int64_t>(streams, size));
-        std::vector<std::vector<std::int64_t>> rows(static_cast<std::size_t>(pieces.streams()));
+        std::vector<std::vector<std::int64_t>> rows(pieces.streams());
         std::int64_t counted = 0;
         for (std::int64_t p = 0; p < pieces.count(); ++p) {
           const Tensor words = pieces.words(p), targets = pieces.targets(p);
@@ -42,7 +42,7 @@ TEST(RunningText, PiecesHoldEveryWordOnceAndInOrder) {
                 continue;
               }
               EXPECT_EQ(words[b][t].item<std::int64_t>(), target);
-              rows[static_cast<std::size_t>(b)].push_back(target);
+              rows[b].push_back(target);
               ++here;
             }
           EXPECT_EQ(pieces.word_count(p), here);

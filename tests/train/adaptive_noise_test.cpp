@@ -73,8 +73,7 @@ TEST(AdaptiveNoise, ChangesTheShareOfEachPartitionByHalvedFactors) {
   for (const auto& [first, last] : noise_partitions(60)) {
     std::vector<double> changed;
     for (auto k = first; k < last; ++k)
-      if (got[static_cast<std::size_t>(k)] != 1)
-        changed.push_back(got[static_cast<std::size_t>(k)]);
+      if (got[k] != 1) changed.push_back(got[k]);
     ASSERT_EQ(changed.size(), 3u);
     std::sort(changed.begin(), changed.end(),
               [](double a, double b) { return std::abs(a) > std::abs(b); });

@@ -275,7 +275,7 @@ TEST(Average, EqualBatchesGiveTheSameBits) {
   std::vector<Word> words;
   Random random(3, "equal");
   for (int i = 0; i < 24; ++i) {
-    Word word(static_cast<std::size_t>(1 + i / 8));
+    Word word(1 + i / 8);
     for (auto& id : word) id = static_cast<int>(random.below(3));
     words.push_back(word);
   }
@@ -296,7 +296,7 @@ TEST(Average, EqualBatchesGiveTheSameBits) {
 TEST(Average, TheProbabilityOfAFirstSymbolIsTheShareOfItsStrings) {
   std::vector<Word> words;
   for (int i = 0; i < 60; ++i) {
-    Word word(static_cast<std::size_t>(i < 24 ? 2 : 3 + i % 5), 2);
+    Word word(i < 24 ? 2 : 3 + i % 5, 2);
     word.front() = i < 24 ? 1 : 0;
     words.push_back(word);
   }

@@ -71,7 +71,7 @@ TEST(Recognition, AccuracyCountsTheAnswersOfTheModel) {
   for (std::int64_t i = 0; i < data->size(); ++i) {
     const bool said =
         model->decisions(word_tensor(data->words(), {i})).item<double>() > model->threshold();
-    const bool label = data->labels()[static_cast<std::size_t>(i)];
+    const bool label = data->labels()[i];
     missed += label && !said;
     false_positives += said && !label;
     if (said != label) wrong.push_back(i);

@@ -24,7 +24,7 @@ DatasetPtr all_reversals(int half) {
     Word word;
     for (int k = 0; k < half; ++k) word.push_back(code >> k & 1);
     word.push_back(2);
-    for (int k = half; k-- > 0;) word.push_back(word[static_cast<std::size_t>(k)]);
+    for (int k = half; k-- > 0;) word.push_back(word[k]);
     words.push_back(word);
   }
   const std::vector<double> logs(words.size(), -half * std::log(2.0));

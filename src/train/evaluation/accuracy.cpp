@@ -141,7 +141,7 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
   check(options.batch > 0, kWhere, "batch must be at least 1, got {}", options.batch);
   std::vector<std::int64_t> all;
   if (strings == nullptr) {
-    all.resize(static_cast<std::size_t>(dataset.size()));
+    all.resize(dataset.size());
     std::iota(all.begin(), all.end(), std::int64_t{0});
     strings = &all;
   }

@@ -125,7 +125,7 @@ ValidityLosses string_by_string(
   const auto count = pieces.strings();
   std::vector<Random> streams;
   for (std::int64_t b = 0; b < count; ++b) streams.emplace_back(random.next(), "string");
-  std::vector<StringGradient> found(static_cast<std::size_t>(count));
+  std::vector<StringGradient> found(count);
   const auto of_string = [&](std::int64_t b) {
     const at::AutoGradMode with_gradient(true);
     const auto i = static_cast<std::size_t>(b);

@@ -31,7 +31,7 @@ class Truncated : public LearningAlgorithm {
     if (said.hiddens.defined()) return backpropagate(model, objective, batch, said);
     const auto batch_size = static_cast<double>(pieces.strings());
     ValidityLosses result;
-    result.losses.resize(static_cast<std::size_t>(pieces.strings()));
+    result.losses.resize(pieces.strings());
     auto state = pieces.initial();
     auto verdict = pieces.verdict();
     for (std::int64_t first = 0; first < pieces.length(); first += window_) {

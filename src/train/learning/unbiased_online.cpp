@@ -131,7 +131,7 @@ class UnbiasedOnline : public LearningAlgorithm {
                   ValidityLosses& values) const {
     const auto& theta = parameters.tensors();
     Tensor gradient = at::zeros({parameters.size()}, theta.front().options());
-    values.losses.assign(static_cast<std::size_t>(pieces.strings()), 0.0);
+    values.losses.assign(pieces.strings(), 0.0);
     auto state = pieces.initial();
     auto verdict = pieces.verdict();
     RankOne influence(epsilon_, theta);

@@ -23,8 +23,8 @@ void estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::
   const RowKernel rows = kernel_for<RowKernel>(current_isa());
   const auto size = shape.packed();
   const std::int64_t made = shape.passes * shape.hidden_size();  // numbers per symbol
-  Numbers b(static_cast<std::size_t>(size)), direct(b.size()), moved, hiddens, signs;
-  Numbers a(static_cast<std::size_t>(steps.state_size()));
+  Numbers b(size), direct(b.size()), moved, hiddens, signs;
+  Numbers a(steps.state_size());
   const StopCheck stop;
   for (std::int64_t t = 0; t < length; ++t) {
     stop();
@@ -32,8 +32,7 @@ void estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::
     const double* slope = slopes + t * made;
     steps.push_forward(a, moved, hiddens);
     double along = 0;
-    for (std::int64_t i = 0; i < made; ++i)
-      along += slope[i] * hiddens[static_cast<std::size_t>(i)];
+    for (std::int64_t i = 0; i < made; ++i) along += slope[i] * hiddens[i];
     rows.add_multiple(gradient.data(), b.data(), along, size);
     steps.pull_back(nullptr, slope, gradient.data());
     if (t + 1 == length) break;
@@ -106,7 +105,7 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
 
   std::vector<Random> streams;
   for (std::int64_t b = 0; b < count; ++b) streams.emplace_back(random.next(), "string");
-  std::vector<Numbers> gradients(static_cast<std::size_t>(count));
+  std::vector<Numbers> gradients(count);
   parallel_for(count, [&](std::int64_t b) {
     const auto i = static_cast<std::size_t>(b);
     gradients[i].resize(packed.size());

@@ -63,13 +63,13 @@ void AdaptiveNoise::apply(Random& random) {
       if (size == 0 || share_ == 0) continue;
       const auto drawn =
           std::max<std::int64_t>(1, std::llround(share_ * static_cast<double>(size)));
-      std::vector<std::int64_t> order(static_cast<std::size_t>(size));
+      std::vector<std::int64_t> order(size);
       std::iota(order.begin(), order.end(), first);
       for (std::int64_t i = 0; i < drawn; ++i) {
         const auto chosen =
             i + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(size - i)));
-        std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(chosen)]);
-        Tensor matrix = matrices.select(0, order[static_cast<std::size_t>(i)]);
+        std::swap(order[i], order[chosen]);
+        Tensor matrix = matrices.select(0, order[i]);
         if (!keep_) originals_.push_back({matrix, matrix.clone()});
         matrix.mul_(p * beta_ + (add_ ? 1 : 0));
         p /= 2;

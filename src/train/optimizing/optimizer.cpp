@@ -111,10 +111,10 @@ void Optimizer::update(std::size_t i, const Tensor& given, const UsedRows::Rows*
   const auto count = std::ssize(rows->numbers);
   in_blocks(count, rows_of_a_block(table.size), [&](std::int64_t first, std::int64_t end) {
     for (auto k = first; k < end; ++k) {
-      const auto row = rows->numbers[static_cast<std::size_t>(k)];
+      const auto row = rows->numbers[k];
       update_part(row * table.size, table.size);
-      table.made[static_cast<std::size_t>(row)] = steps_;
-      table.resting[static_cast<std::size_t>(row)] = slots_[i].empty();
+      table.made[row] = steps_;
+      table.resting[row] = slots_[i].empty();
     }
   });
 }
@@ -123,13 +123,12 @@ void Optimizer::begin_table(std::size_t i, std::int64_t size) {
   Table& table = tables_[i];
   const auto rows = parameters_[i].second.numel() / size;
   table.size = size;
-  table.made.assign(static_cast<std::size_t>(rows), steps_ - 1);
-  table.resting.assign(static_cast<std::size_t>(rows), 1);
+  table.made.assign(rows, steps_ - 1);
+  table.resting.assign(rows, 1);
   const bool single = parameters_[i].second.scalar_type() == at::kFloat;
   in_blocks(rows, rows_of_a_block(size), [&](std::int64_t first, std::int64_t end) {
     for (auto row = first; row < end; ++row)
-      table.resting[static_cast<std::size_t>(row)] =
-          single ? rests<float>(i, row) : rests<double>(i, row);
+      table.resting[row] = single ? rests<float>(i, row) : rests<double>(i, row);
   });
 }
 
@@ -164,10 +163,10 @@ void Optimizer::catch_up(std::size_t i, const std::vector<std::int64_t>* rows) {
   const auto count = rows != nullptr ? std::ssize(*rows) : std::ssize(table.made);
   in_blocks(count, rows_of_a_block(table.size), [&](std::int64_t first, std::int64_t end) {
     for (auto k = first; k < end; ++k) {
-      const auto row = rows != nullptr ? (*rows)[static_cast<std::size_t>(k)] : k;
-      auto& made = table.made[static_cast<std::size_t>(row)];
+      const auto row = rows != nullptr ? (*rows)[k] : k;
+      auto& made = table.made[row];
       const auto missed = static_cast<std::size_t>(steps_ - std::exchange(made, steps_));
-      auto& resting = table.resting[static_cast<std::size_t>(row)];
+      auto& resting = table.resting[row];
       if (missed == 0 || resting) continue;
       const std::span<const Factors> steps = std::span(latest_).last(missed);
       if (single)

@@ -19,9 +19,7 @@ class BatchOrder {
   std::int64_t position() const { return position_; }  // number of batches taken in this epoch
   bool at_end() const { return position_ == count(); }
   // Returns the batch that is this many positions ahead; 0: the next one.
-  std::int64_t ahead(std::int64_t places) const {
-    return order_[static_cast<std::size_t>(position_ + places)];
-  }
+  std::int64_t ahead(std::int64_t places) const { return order_[position_ + places]; }
   void advance() { ++position_; }
   void next_epoch();
 

@@ -153,8 +153,7 @@ class LanguageModelling : public LanguageProblem {
 
   double units(const std::vector<std::int64_t>& batch) const {
     double symbols = 0;
-    for (const auto index : batch)
-      symbols += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
+    for (const auto index : batch) symbols += static_cast<double>(train_->words()[index].size());
     return symbols;
   }
 

@@ -119,7 +119,7 @@ class RecognitionProblem : public Problem {
 
   BatchSize size(const std::vector<std::int64_t>& batch) const override {
     const auto strings = static_cast<double>(batch.size());
-    const auto length = train_->words()[static_cast<std::size_t>(batch.front())].size();
+    const auto length = train_->words()[batch.front()].size();
     const auto read = length + (model_->end_symbol() ? 1 : 0);
     return {strings, strings * static_cast<double>(std::max<std::size_t>(read, 1))};
   }

@@ -6,15 +6,14 @@ namespace {
 // Returns the symbols of the batches in ascending order; none if they are not known.
 std::vector<std::int64_t> symbols_of_batches(
     const Problem& problem, const std::vector<std::vector<std::int64_t>>& batches) {
-  std::vector<char> read(static_cast<std::size_t>(problem.model()->alphabet().size()));
+  std::vector<char> read(problem.model()->alphabet().size());
   for (const auto& batch : batches) {
     const Tensor words = problem.symbols_read(batch);
     // Without symbols, tables have no gradient at all, which is not the same as one of zeros.
     if (!words.defined() || words.numel() == 0) return {};
     const Tensor ids = words.contiguous();
     const auto* first = ids.data_ptr<std::int64_t>();
-    for (const auto* id = first; id != first + ids.numel(); ++id)
-      read[static_cast<std::size_t>(*id)] = 1;
+    for (const auto* id = first; id != first + ids.numel(); ++id) read[*id] = 1;
   }
   std::vector<std::int64_t> symbols;
   for (std::size_t id = 0; id < read.size(); ++id)

@@ -18,7 +18,7 @@ void check_model(std::string_view where, const LanguageModel& model, const Token
 }
 
 std::vector<std::vector<std::int64_t>> batches_of(const TokenFile& sentences, std::int64_t batch) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(sentences.size()));
+  std::vector<std::int64_t> all(sentences.size());
   std::iota(all.begin(), all.end(), std::int64_t{0});
   return equal_length_batches(all, batch, [&](std::int64_t i) { return sentences.length(i); });
 }

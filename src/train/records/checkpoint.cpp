@@ -68,7 +68,7 @@ TensorFile Trainer::best_file() const {
   for (std::size_t i = 0; i < parameters.size(); ++i)
     file.tensors.emplace_back(parameters[i].first, best_[i]);
   for (const auto& [name, buffer] : model_->buffers()) file.tensors.emplace_back(name, buffer);
-  const auto& best = history_[static_cast<std::size_t>(history_.back().best_epoch - 1)];
+  const auto& best = history_[history_.back().best_epoch - 1];
   file.metadata = {{"format", "pushdown model 1"},
                    {"model", describe_model(*model_).dump()},
                    {"run", run_},
@@ -188,7 +188,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     optimizer->set_learning_rate(learning_rate);
     // Back to the phase that is current in the end, also after an error.
     const std::shared_ptr<void> current(nullptr, [this](void*) { problem_->enter(running()); });
-    problem_->enter(phases_[static_cast<std::size_t>(phase)]);
+    problem_->enter(phases_[phase]);
     std::vector<Tensor> carried;
     while (const Tensor* tensor = file.find(fmt::format("carried.{}", carried.size() + 1)))
       carried.push_back(*tensor);

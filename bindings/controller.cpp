@@ -7,26 +7,26 @@
 #include "bindings/modules.h"
 
 namespace pushdown {
-namespace {
+namespace controller_module {
 
-std::vector<std::string> controller_kind_names(lua_State* L) {
+std::vector<std::string> kind_names(lua_State* L) {
   return row_names(session_kinds(L).controllers);
 }
 
-std::string controller_describe_kind(lua_State* L, const std::string& kind) {
+std::string describe_kind(lua_State* L, const std::string& kind) {
   const auto& row = find_row("controller.describe", session_kinds(L).controllers, kind);
   return describe_row(row, row.options, origin_text(L, "controller", kind));
 }
 
-}  // namespace
+}  // namespace controller_module
 
 void bind_controller(lua_State* L) {
+  using namespace controller_module;
   Module(L, "controller",
          "Recurrent controllers: simple, gated, multiplicative and second-order cells.")
-      .def<&controller_kind_names>("kinds",
-                                   "kinds() -> table  Returns the names of the controllers.")
-      .def<&controller_describe_kind>(
-          "describe", "describe(kind) -> string  Describes a controller and its options.")
+      .def<&kind_names>("kinds", "kinds() -> table  Returns the names of the controllers.")
+      .def<&describe_kind>("describe",
+                           "describe(kind) -> string  Describes a controller and its options.")
       .def<&define_controller>("define",
                                "define{options} -> string  Makes a kind of controller from Lua "
                                "functions and returns its name; see docs/extending.md.")

@@ -12,7 +12,7 @@ struct ClassName<RunRegistry> {
   static constexpr const char* value = "Registry";
 };
 
-namespace {
+namespace record_module {
 
 struct OpenOptions {
   bool must_exist = false;
@@ -50,15 +50,16 @@ std::vector<Json> find_runs(RunRegistry& registry, const CoreOptions<&filter_opt
   return registry.find(options.given);
 }
 
-std::string registry_line(const RunRegistry& registry) {
+std::string line_of(const RunRegistry& registry) {
   return fmt::format("Registry of runs in {}", registry.file().string());
 }
 
-std::string registry_file(const RunRegistry& registry) { return registry.file().string(); }
+std::string file_of(const RunRegistry& registry) { return registry.file().string(); }
 
-}  // namespace
+}  // namespace record_module
 
 void bind_record(lua_State* L) {
+  using namespace record_module;
   Module module(L, "registry", "The registry of runs, an SQLite file. pd.runs is built on it.");
   module.def<&open_registry>(
       "open",
@@ -84,9 +85,9 @@ void bind_record(lua_State* L) {
                                  "in one step and returns how many there were.")
       .def<&find_runs>(
           "find", "registry:find{options} -> table  Returns the rows that match, oldest first.")
-      .def<&registry_file>("file", "registry:file() -> string  Returns the path of the file.")
-      .def<&registry_line>("__tostring",
-                           "tostring(registry) -> string  Returns one line about the registry.");
+      .def<&file_of>("file", "registry:file() -> string  Returns the path of the file.")
+      .def<&line_of>("__tostring",
+                     "tostring(registry) -> string  Returns one line about the registry.");
 }
 
 }  // namespace pushdown

@@ -12,13 +12,11 @@
 #include "model/stack_rnn.h"
 
 namespace pushdown {
-namespace {
+namespace stack_module {
 
-std::vector<std::string> stack_kind_names(lua_State* L) {
-  return row_names(session_kinds(L).stacks);
-}
+std::vector<std::string> kind_names(lua_State* L) { return row_names(session_kinds(L).stacks); }
 
-std::string stack_describe_kind(lua_State* L, const std::string& kind) {
+std::string describe_kind(lua_State* L, const std::string& kind) {
   const auto& row = find_row("stack.describe", session_kinds(L).stacks, kind);
   std::string text = describe_row(row, row.options, origin_text(L, "stack", kind));
   if (row.simulate == nullptr) return text;
@@ -29,7 +27,7 @@ std::string stack_describe_kind(lua_State* L, const std::string& kind) {
 }
 
 // The tensors and options of the bare stacks.
-std::vector<OptionGroup> groups_of_simulation(lua_State* L) {
+std::vector<OptionGroup> groups(lua_State* L) {
   std::vector<OptionGroup> groups;
   for (const auto& kind : session_kinds(L).stacks) {
     if (kind.simulate == nullptr) continue;
@@ -47,9 +45,7 @@ std::vector<OptionGroup> groups_of_simulation(lua_State* L) {
 
 struct Simulated {
   OptionTable all;
-  static OptionRows rows() {
-    return declare<Simulated>({}).open(&Simulated::all, "kind", groups_of_simulation);
-  }
+  static OptionRows rows() { return declare<Simulated>({}).open(&Simulated::all, "kind", groups); }
 };
 
 // Takes tensors and nested tables of numbers out of the options as inputs, by the names that the
@@ -59,7 +55,7 @@ std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable options) {
   const auto name = Value<std::optional<std::string>>::get(L, lua_gettop(L));
   lua_pop(L, 1);
   check(name.has_value(), "stack.simulate", "expected a table with a 'kind', one of {}",
-        quoted_list(stack_kind_names(L)));
+        quoted_list(kind_names(L)));
   const StackKind& kind = find_row("stack.simulate", session_kinds(L).stacks, *name);
   NamedTensors inputs;
   for (const auto& [input, doc] : kind.inputs) {
@@ -97,8 +93,8 @@ struct StackProgram : ProgramOptions {
 };
 
 // The step of a small network with the stack.
-std::string stack_program(lua_State* L, const std::variant<std::string, StackProgram>& given,
-                          StackProgram options) {
+std::string program(lua_State* L, const std::variant<std::string, StackProgram>& given,
+                    StackProgram options) {
   if (const auto* kind = std::get_if<std::string>(&given))
     options.stack["kind"] = *kind;
   else
@@ -112,34 +108,35 @@ std::string stack_program(lua_State* L, const std::variant<std::string, StackPro
   });
 }
 
-NamedTensors stack_strengths(lua_State* L, const Simulated& options) {
+NamedTensors strengths(lua_State* L, const Simulated& options) {
   const auto [rest, inputs] = simulation(L, options.all);
   return simulate_strengths(rest, inputs, session_kinds(L).stacks);
 }
 
-}  // namespace
+}  // namespace stack_module
 
 void bind_stack(lua_State* L) {
+  using namespace stack_module;
   Module module(L, "stack", "Differentiable stacks.");
-  module.def<&stack_kind_names>("kinds", "kinds() -> table  Returns the names of the stacks.")
-      .def<&stack_describe_kind>("describe",
-                                 "describe(kind) -> string  Describes a stack, its options, and "
-                                 "the tensors that simulate takes.")
+  module.def<&kind_names>("kinds", "kinds() -> table  Returns the names of the stacks.")
+      .def<&describe_kind>("describe",
+                           "describe(kind) -> string  Describes a stack, its options, and "
+                           "the tensors that simulate takes.")
       .def<&simulate_kind>(
           "simulate",
           "simulate{options} -> Tensor  Drives a bare stack with the tensors and options that "
           "describe(kind) lists. Returns the readings B x (n+1) x R, differentiable with respect "
           "to every tensor. The first reading is the one before any step.")
-      .def<&stack_strengths>(
+      .def<&strengths>(
           "strengths",
           "strengths{options} -> table  Returns how the same call of simulate changes a memory of "
           "sections with strengths, by name: strengths B x n x K x S after each step; push, pop "
           "and read_strength B x n x K; and read B x n x K x S, the shares in the reading. K is 1 "
           "and S is the number of places of sections, bottom first.")
-      .def<&stack_program>("program",
-                           "program(kind or {options}) -> string  Returns the recorded program of "
-                           "one step of a small network with the stack: its operations, with their "
-                           "sizes and their multiply-adds in a sequence.")
+      .def<&program>("program",
+                     "program(kind or {options}) -> string  Returns the recorded program of "
+                     "one step of a small network with the stack: its operations, with their "
+                     "sizes and their multiply-adds in a sequence.")
       .def<&define_stack>("define",
                           "define{options} -> string  Makes a kind of stack from Lua functions and "
                           "returns its name; see docs/extending.md.")

@@ -33,9 +33,9 @@ struct ClassName<Derivation> {
   static constexpr const char* value = "Derivation";
 };
 
-namespace {
+namespace grammar_module {
 
-std::string grammar_line(const Grammar& grammar) {
+std::string line_of(const Grammar& grammar) {
   const auto& symbols = grammar.alphabet().symbols();
   std::string shown;
   for (std::size_t i = 0; i < symbols.size() && i < 12; ++i) shown += " " + symbols[i];
@@ -47,7 +47,7 @@ std::string grammar_line(const Grammar& grammar) {
                      symbols.size() == 1 ? "" : "s", shown);
 }
 
-double grammar_log_probability(const Grammar& grammar, const Tokens& tokens) {
+double log_probability(const Grammar& grammar, const Tokens& tokens) {
   return log_probability(grammar, to_word(grammar.alphabet(), tokens));
 }
 
@@ -63,7 +63,7 @@ struct ScoreOptions {
   }
 };
 
-std::vector<double> grammar_log_probabilities(const Grammar& grammar, const ScoreOptions& options) {
+std::vector<double> log_probabilities(const Grammar& grammar, const ScoreOptions& options) {
   const auto words = to_words(grammar.alphabet(), options.strings);
   return options.device == "cpu" ? log_probabilities(grammar, words)
                                  : device_log_probabilities(grammar, words);
@@ -94,7 +94,7 @@ struct SampleOptions : DrawOptions {
   }
 };
 
-Texts sample_grammar(lua_State* L, const Grammar& grammar, const SampleOptions& options) {
+Texts sample(lua_State* L, const Grammar& grammar, const SampleOptions& options) {
   const auto& [length, count] = std::pair(options.length, options.count);
   Random random(seed_or_next(L, options.seed), "strings");
   if (!length) {
@@ -124,7 +124,7 @@ std::optional<Derivation> parse_tokens(const Grammar& grammar, const Tokens& tok
   return Derivation{grammar, std::move(*parse)};
 }
 
-Json grammar_rules_table(const Grammar& grammar) {
+Json rules_table(const Grammar& grammar) {
   Json list = Json::array();
   for (const auto& rule : grammar.rules()) {
     Json right = Json::array();
@@ -161,7 +161,7 @@ std::string hardest_image(const Grammar& grammar, const Tokens& tokens) {
 
 std::string start_name(const Grammar& grammar) { return grammar.nonterminals()[grammar.start()]; }
 
-std::string grammar_text(const Grammar& grammar, std::optional<std::string> notation) {
+std::string text_of(const Grammar& grammar, std::optional<std::string> notation) {
   const std::string name = notation.value_or("own");
   if (name == "nltk") return nltk_text(grammar);
   if (name == "rules") return rule_list_text(grammar);
@@ -177,10 +177,10 @@ double log_count_parses(const Grammar& grammar, const Tokens& tokens) {
   return log_parse_count(grammar, to_word(grammar.alphabet(), tokens));
 }
 
-std::string show_grammar(const Grammar& grammar) {
+std::string show(const Grammar& grammar) {
   auto text = to_text(grammar);
   if (text.ends_with('\n')) text.pop_back();
-  return grammar_line(grammar) + "\n" + text;
+  return line_of(grammar) + "\n" + text;
 }
 
 // A string of symbols as text, from either notation.
@@ -222,12 +222,12 @@ void bind_alphabet(Module& module) {
 
 void bind_grammar_class(Module& module) {
   Class<Grammar>(module, "A probabilistic context-free grammar.")
-      .def<&grammar_log_probability>(
+      .def<&log_probability>(
           "log_probability",
           "grammar:log_probability(tokens) -> number  Returns the natural logarithm of the "
           "probability of a string, which is a text with blanks between symbols or a list; -inf "
           "outside the language.")
-      .def<&grammar_log_probabilities>(
+      .def<&log_probabilities>(
           "log_probabilities",
           "grammar:log_probabilities{options} -> table  Returns the log_probability of each "
           "string.")
@@ -241,7 +241,7 @@ void bind_grammar_class(Module& module) {
           "log_length_probability",
           "grammar:log_length_probability(length) -> number  Returns the natural logarithm of the "
           "total probability of the strings of this length, or -inf if there are none.")
-      .def<&sample_grammar>(
+      .def<&sample>(
           "sample",
           "grammar:sample{options} -> string or table  Returns a random string, or a list of "
           "`count` strings.")
@@ -264,10 +264,10 @@ void bind_grammar_class(Module& module) {
       .def<&rule_counts>("rule_counts",
                          "grammar:rule_counts(tokens) -> table  Returns how often the derivations "
                          "of a string use each rule on average, in the order of rules().")
-      .def<&grammar_rules_table>("rules",
-                                 "grammar:rules() -> table  Returns the rules, each {left, right, "
-                                 "weight, text, origin}, with normalized weights.")
-      .def<&grammar_text>(
+      .def<&rules_table>("rules",
+                         "grammar:rules() -> table  Returns the rules, each {left, right, "
+                         "weight, text, origin}, with normalized weights.")
+      .def<&text_of>(
           "text",
           "grammar:text(notation='own') -> string  Returns the grammar as text: in the notation "
           "that pd.grammar.parse reads ('own'), in that of NLTK ('nltk'), which requires other "
@@ -303,9 +303,9 @@ void bind_grammar_class(Module& module) {
           "strings. It is below 1 for a supercritical grammar.")
       .def<&Grammar::warnings>("warnings",
                                "grammar:warnings() -> table  Returns warnings about the grammar.")
-      .def<&show_grammar>("__show", "show(grammar) -> string  Returns all rules as text.")
-      .def<&grammar_line>("__tostring",
-                          "tostring(grammar) -> string  Returns one line about the grammar.");
+      .def<&show>("__show", "show(grammar) -> string  Returns all rules as text.")
+      .def<&line_of>("__tostring",
+                     "tostring(grammar) -> string  Returns one line about the grammar.");
 }
 
 void bind_derivation(Module& module) {
@@ -326,7 +326,7 @@ void bind_derivation(Module& module) {
                                  "tostring(derivation) -> string  Returns the tree in brackets.");
 }
 
-}  // namespace
+}  // namespace grammar_module
 
 OptionRows DrawOptions::rows() {
   return declare<DrawOptions>(
@@ -335,6 +335,7 @@ OptionRows DrawOptions::rows() {
 }
 
 void bind_grammar(lua_State* L) {
+  using namespace grammar_module;
   Module module(L, "grammar", "Probabilistic context-free grammars and synchronous grammars.");
   bind_grammar_loading(module);
   module.def<&tokens_text>(

@@ -13,11 +13,11 @@
 #include "task/transduction.h"
 
 namespace pushdown {
-namespace {
+namespace grammar_synchronous {
 
 constexpr auto kWhere = "grammar.sample";
 
-std::string synchronous_line_of(const SynchronousGrammar& grammar) {
+std::string line_of(const SynchronousGrammar& grammar) {
   const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
   return fmt::format(
       "SynchronousGrammar{}{}: {} rule{}, {} nonterminal{}, {} source symbol{}, {} target symbol{}",
@@ -28,15 +28,15 @@ std::string synchronous_line_of(const SynchronousGrammar& grammar) {
       plural(grammar.target_alphabet().size()));
 }
 
-std::string synchronous_text_of(const SynchronousGrammar& grammar) { return to_text(grammar); }
+std::string text_of(const SynchronousGrammar& grammar) { return to_text(grammar); }
 
 std::string show(const SynchronousGrammar& grammar) {
   auto text = to_text(grammar);
   text.pop_back();
-  return synchronous_line_of(grammar) + "\n" + text;
+  return line_of(grammar) + "\n" + text;
 }
 
-Json synchronous_rules_table(const SynchronousGrammar& grammar) {
+Json rules_table(const SynchronousGrammar& grammar) {
   Json list = Json::array();
   const auto side_of = [](const std::vector<LinkedSymbol>& side) {
     Json symbols = Json::array();
@@ -83,8 +83,7 @@ struct PairOptions {
   }
 };
 
-Json sample_synchronous(lua_State* L, const SynchronousGrammar& grammar,
-                        const PairOptions& options) {
+Json sample(lua_State* L, const SynchronousGrammar& grammar, const PairOptions& options) {
   const auto& [length, lengths] = std::pair(options.length, options.lengths);
   check(!length || !lengths, kWhere,
         "length and lengths are two ways to say the same; leave one out");
@@ -127,9 +126,10 @@ std::tuple<std::vector<std::string>, bool> targets(const SynchronousGrammar& gra
   return {texts, found.complete};
 }
 
-}  // namespace
+}  // namespace grammar_synchronous
 
 void bind_synchronous(Module& module) {
+  using namespace grammar_synchronous;
   Class<SynchronousGrammar>(module, "A grammar that rewrites a source and a target string at once.")
       .def<[](const SynchronousGrammar& grammar) { return grammar.name(); }>(
           "name", "grammar:name() -> string  Returns the name, or an empty string.")
@@ -144,7 +144,7 @@ void bind_synchronous(Module& module) {
       .def<[](const SynchronousGrammar& grammar) {
         return grammar.nonterminals()[grammar.start()];
       }>("start", "grammar:start() -> string  Returns the start symbol.")
-      .def<&synchronous_rules_table>(
+      .def<&rules_table>(
           "rules",
           "grammar:rules() -> table  Returns the rules, each {left, source, target, weight, text, "
           "origin}, with normalized weights.")
@@ -160,7 +160,7 @@ void bind_synchronous(Module& module) {
           "pairs. It is below 1 for a supercritical grammar.")
       .def<[](const SynchronousGrammar& grammar) { return grammar.warnings(); }>(
           "warnings", "grammar:warnings() -> table  Returns warnings about the grammar.")
-      .def<&sample_synchronous>(
+      .def<&sample>(
           "sample",
           "grammar:sample{options} -> table  Returns a random pair {source=, target=}, or a list "
           "of `count` pairs.")
@@ -176,12 +176,12 @@ void bind_synchronous(Module& module) {
       .def<&targets>("translations",
                      "grammar:translations(source, {options}) -> table, boolean  Returns the "
                      "targets of a source, the shortest first, and whether these are all.")
-      .def<&synchronous_text_of>(
+      .def<&text_of>(
           "text",
           "grammar:text() -> string  Returns the grammar as text that pd.grammar.parse reads.")
       .def<&show>("__show", "show(grammar) -> string  Returns all rules as text.")
-      .def<&synchronous_line_of>(
-          "__tostring", "tostring(grammar) -> string  Returns one line about the grammar.");
+      .def<&line_of>("__tostring",
+                     "tostring(grammar) -> string  Returns one line about the grammar.");
 }
 
 }  // namespace pushdown

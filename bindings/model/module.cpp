@@ -17,7 +17,7 @@
 #include "model/sublayer.h"
 
 namespace pushdown {
-namespace {
+namespace model_module {
 
 std::shared_ptr<LanguageModel> language_model(lua_State* L,
                                               const NewModel<&language_model_options>& made) {
@@ -40,7 +40,7 @@ Tensor logits(const LanguageModel& model, const Tokens& tokens) {
   return model.logits(word_tensor(model, tokens))[0];
 }
 
-double model_log_probability(const LanguageModel& model, const Tokens& tokens) {
+double log_probability(const LanguageModel& model, const Tokens& tokens) {
   at::NoGradGuard guard;
   return model.log_probabilities(word_tensor(model, tokens)).item<double>();
 }
@@ -99,19 +99,19 @@ std::shared_ptr<const StringAutomaton> automaton_of(const LanguageModel& model,
       network_automaton(model, to_word(model.alphabet(), tokens)));
 }
 
-Trace model_trace(const LanguageModel& model, const Tokens& tokens) {
+Trace trace(const LanguageModel& model, const Tokens& tokens) {
   return Trace(automaton_of(model, tokens));
 }
 
-std::optional<PdaRun> model_best_run(const LanguageModel& model, const Tokens& tokens) {
+std::optional<PdaRun> best_run(const LanguageModel& model, const Tokens& tokens) {
   return best_run_of(automaton_of(model, tokens), true);
 }
 
-Tensor model_transition_weights(const LanguageModel& model, const Tokens& tokens) {
+Tensor transition_weights(const LanguageModel& model, const Tokens& tokens) {
   return log_transition_weights(model, to_word(model.alphabet(), tokens));
 }
 
-Results model_strengths(lua_State* L, const LanguageModel& model, const Tokens& tokens) {
+Results strengths(lua_State* L, const LanguageModel& model, const Tokens& tokens) {
   return push_strengths(L, model, word_tensor(model, tokens));
 }
 Results recognizer_strengths(lua_State* L, const Recognizer& model, const Tokens& tokens) {
@@ -145,7 +145,7 @@ Tensor next_symbols(const Recognizer& model, const Tokens& tokens, const Gradien
   return model.next_scores(hiddens.narrow(1, 1, hiddens.size(1) - 1))[0].softmax(1);
 }
 
-bool model_accepts(const Recognizer& model, const Tokens& tokens) {
+bool accepts(const Recognizer& model, const Tokens& tokens) {
   at::NoGradGuard guard;
   return model.decisions(word_tensor(model, tokens)).item<double>() > model.threshold();
 }
@@ -173,9 +173,10 @@ std::string describe_recognizer(std::optional<std::string> given) {
       recognizer_options(kind.name));
 }
 
-}  // namespace
+}  // namespace model_module
 
 void bind_model(lua_State* L) {
+  using namespace model_module;
   Module module(L, "model",
                 "Language models, recognizers and transducers, and the automata in them.");
   module
@@ -205,9 +206,10 @@ void bind_model(lua_State* L) {
       .def<&logits>("logits",
                     "model:logits(tokens) -> Tensor  Returns the scores of every symbol at every "
                     "position of a string, n x V. Row t predicts symbol t.")
-      .def<&model_log_probability>("log_probability",
-                                   "model:log_probability(tokens) -> number  Returns the natural "
-                                   "logarithm of the probability of a string.")
+      .def<&model_module::log_probability>(
+          "log_probability",
+          "model:log_probability(tokens) -> number  Returns the natural "
+          "logarithm of the probability of a string.")
       .def<&begin>("begin",
                    "model:begin(batch, length) -> ModelState  Returns the state before the first "
                    "symbol of one string, or of `batch` strings read together. `length` is the "
@@ -221,7 +223,7 @@ void bind_model(lua_State* L) {
                          "model:next(state) -> Tensor, ModelState  Returns the scores of what "
                          "comes next, the end symbol included, V or for a batch B x V, and a state "
                          "in which they are already computed.")
-      .def<&model_strengths>(
+      .def<&strengths>(
           "strengths",
           "model:strengths(tokens) -> table  Returns how a memory of sections with strengths "
           "changes while the model reads a string, by name: strengths n x K x S after each symbol; "
@@ -229,23 +231,24 @@ void bind_model(lua_State* L) {
           "push_distribution, pop_distribution and read_distribution n x K x (k+1) of expected "
           "values; and symbols, the symbols read. K is the number of memories and S the number of "
           "places, bottom first.")
-      .def<&model_trace>("trace",
-                         "model:trace(tokens) -> Trace  Returns all runs, on a string, of the "
-                         "pushdown automaton in a network with a nondeterministic stack.")
-      .def<&model_best_run>("best_run",
-                            "model:best_run(tokens) -> Run  Returns the run of greatest weight: "
-                            "what the network pushes, replaces and pops while it reads the string.")
-      .def<&model_transition_weights>("log_transition_weights",
-                                      "model:log_transition_weights(tokens) -> Tensor  Returns the "
-                                      "logarithms of the transition weights that the network gives "
-                                      "a nondeterministic stack at each symbol, n x C x W.");
+      .def<&trace>("trace",
+                   "model:trace(tokens) -> Trace  Returns all runs, on a string, of the "
+                   "pushdown automaton in a network with a nondeterministic stack.")
+      .def<&model_module::best_run>(
+          "best_run",
+          "model:best_run(tokens) -> Run  Returns the run of greatest weight: "
+          "what the network pushes, replaces and pops while it reads the string.")
+      .def<&transition_weights>("log_transition_weights",
+                                "model:log_transition_weights(tokens) -> Tensor  Returns the "
+                                "logarithms of the transition weights that the network gives "
+                                "a nondeterministic stack at each symbol, n x C x W.");
   bind_sequence_model(language_models);
   Class<Recognizer> recognizers(module,
                                 "A recognizer: a network that decides whether a string is valid.");
   recognizers
-      .def<&model_accepts>("accepts",
-                           "model:accepts(tokens) -> boolean  Returns whether the model classifies "
-                           "a string as valid.")
+      .def<&accepts>("accepts",
+                     "model:accepts(tokens) -> boolean  Returns whether the model classifies "
+                     "a string as valid.")
       .def<&scores>(
           "scores",
           "model:scores(tokens, {options}) -> Tensor  Returns the scores before the first symbol "

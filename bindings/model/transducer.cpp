@@ -9,7 +9,7 @@
 #include "bindings/task/pairs.h"
 
 namespace pushdown {
-namespace {
+namespace model_transducer {
 
 struct NewTransducer {
   std::shared_ptr<PairSource> pairs;
@@ -42,7 +42,7 @@ TransducerPtr transducer(lua_State* L, const NewTransducer& made) {
 // One text and its target, or a list of each.
 using Sources = std::variant<std::string, std::vector<Tokens>>;
 
-std::vector<Word> transducer_words_of(const Alphabet& alphabet, const Sources& texts) {
+std::vector<Word> words_of(const Alphabet& alphabet, const Sources& texts) {
   if (const auto* one = std::get_if<std::string>(&texts)) return {to_word(alphabet, *one)};
   std::vector<Word> words;
   for (const auto& text : std::get<std::vector<Tokens>>(texts))
@@ -60,7 +60,7 @@ struct TranslateOptions {
 };
 
 Json translate(const Transducer& model, const Sources& sources, const TranslateOptions& options) {
-  const auto words = transducer_words_of(model.alphabet(), sources);
+  const auto words = words_of(model.alphabet(), sources);
   std::size_t greatest = 0;
   for (const auto& word : words) greatest = std::max(greatest, word.size());
   const auto longest = options.longest.value_or(2 * static_cast<std::int64_t>(greatest) + 10);
@@ -70,16 +70,15 @@ Json translate(const Transducer& model, const Sources& sources, const TranslateO
   return std::holds_alternative<std::string>(sources) ? targets[0] : targets;
 }
 
-double transducer_log_probability(const Transducer& model, const Tokens& source,
-                                  const Tokens& target) {
+double log_probability(const Transducer& model, const Tokens& source, const Tokens& target) {
   at::NoGradGuard guard;
   const auto joint =
       model.joint({to_word(model.alphabet(), source)}, {to_word(model.target_alphabet(), target)});
   return -model.losses(joint).sum(at::kDouble).item<double>();
 }
 
-Results transducer_strengths(lua_State* L, const Transducer& model, const Tokens& source,
-                             const Tokens& target) {
+Results strengths(lua_State* L, const Transducer& model, const Tokens& source,
+                  const Tokens& target) {
   const Word from = to_word(model.alphabet(), source),
              to = to_word(model.target_alphabet(), target);
   const auto joint = model.joint({from}, {to});
@@ -101,9 +100,10 @@ std::string describe_transducer(std::optional<std::string> given) {
          option_lines(transducer_options(kind.name));
 }
 
-}  // namespace
+}  // namespace model_transducer
 
 void bind_transducer(lua_State* L) {
+  using namespace model_transducer;
   lua_getfield(L, -1, "model");
   {
     Module module(L, "pd.model");
@@ -123,11 +123,11 @@ void bind_transducer(lua_State* L) {
             "writes for a source, or a list of targets for a list of sources. Each symbol is the "
             "most probable one after the symbols before it. A target that has not ended after "
             "`longest` symbols ends with ' ...'.")
-        .def<&transducer_log_probability>(
+        .def<&model_transducer::log_probability>(
             "log_probability",
             "model:log_probability(source, target) -> number  Returns the natural logarithm of the "
             "probability of a target and its end, given the source.")
-        .def<&transducer_strengths>(
+        .def<&strengths>(
             "strengths",
             "model:strengths(source, target) -> table  Returns how a memory of sections with "
             "strengths changes while the model reads start, source, separator and target: the "

@@ -10,9 +10,9 @@
 #include "pda/notation.h"
 
 namespace pushdown {
-namespace {
+namespace pda_module {
 
-std::string pda_line(const Pda& pda) {
+std::string line_of(const Pda& pda) {
   const auto count = [](std::size_t n, const char* noun) {
     return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
   };
@@ -23,10 +23,10 @@ std::string pda_line(const Pda& pda) {
       pda.deterministic() ? "deterministic" : "nondeterministic");
 }
 
-std::string show_pda(const Pda& pda) {
+std::string show(const Pda& pda) {
   auto text = to_text(pda);
   if (text.ends_with('\n')) text.pop_back();
-  return pda_line(pda) + "\n" + text;
+  return line_of(pda) + "\n" + text;
 }
 
 Json transitions_table(const Pda& pda) {
@@ -99,7 +99,7 @@ double log_weight(const Pda& pda, const Tokens& tokens) {
   return LangChart<Log>(automaton).accepted();
 }
 
-bool pda_accepts(const Pda& pda, const Tokens& tokens) {
+bool accepts(const Pda& pda, const Tokens& tokens) {
   if (pda.deterministic()) return DeterministicRun(pda).accepts(to_word(pda.alphabet(), tokens));
   return log_weight(pda, tokens) > kMinusInfinity;
 }
@@ -143,16 +143,17 @@ Tensor transition_weights(const Pda& pda, const Tokens& tokens) {
   return weights;
 }
 
-}  // namespace
+}  // namespace pda_module
 
 void bind_pda(lua_State* L) {
+  using namespace pda_module;
   Module module(L, "pda", "Weighted pushdown automata.");
   bind_pda_loading(module);
   bind_trace(module);
   Class<Pda>(module, "A weighted pushdown automaton.")
-      .def<&pda_accepts>("accepts",
-                         "pda:accepts(tokens) -> boolean  Returns whether a run accepts the "
-                         "string, which is a text with blanks between symbols or a list.")
+      .def<&accepts>("accepts",
+                     "pda:accepts(tokens) -> boolean  Returns whether a run accepts the "
+                     "string, which is a text with blanks between symbols or a list.")
       .def<&log_weight>(
           "log_weight",
           "pda:log_weight(tokens) -> number  Returns the natural logarithm of the total weight of "
@@ -212,9 +213,9 @@ void bind_pda(lua_State* L) {
                                "top, symbol, next, push or replace or pop, weight, text, origin}.")
       .def<[](const Pda& pda) { return to_text(pda); }>(
           "text", "pda:text() -> string  Returns the automaton as text that pd.pda.parse reads.")
-      .def<&show_pda>("__show", "show(pda) -> string  Returns all transitions as text.")
-      .def<&pda_line>("__tostring",
-                      "tostring(pda) -> string  Returns one line about the automaton.");
+      .def<&show>("__show", "show(pda) -> string  Returns all transitions as text.")
+      .def<&line_of>("__tostring",
+                     "tostring(pda) -> string  Returns one line about the automaton.");
 }
 
 }  // namespace pushdown

@@ -14,7 +14,7 @@
 #include "task/string_floor.h"
 
 namespace pushdown {
-namespace {
+namespace task_labelled {
 
 using LabelledPtr = std::shared_ptr<LabelledDataset>;
 
@@ -50,7 +50,7 @@ struct MadeLabels : LabelledOptions {
   }
 };
 
-LabelledDataset labelled_dataset_of(lua_State* L, MadeLabels options) {
+LabelledDataset dataset_of(lua_State* L, MadeLabels options) {
   options.shortest = options.lengths[0];
   options.longest = options.lengths[1];
   if (const auto* share = std::get_if<double>(&options.difficult))
@@ -85,21 +85,21 @@ LabelledDataset own_strings(const OwnLabels& own) {
                          own.classes ? LabelMeaning::observed_class : LabelMeaning::membership);
 }
 
-LabelledDataset load_labelled(lua_State* L, const std::string& path) {
+LabelledDataset load(lua_State* L, const std::string& path) {
   return parse_labelled(read_input(L, "data", path), path);
 }
 
-void save_labelled(const LabelledDataset& dataset, const std::string& path) {
+void save(const LabelledDataset& dataset, const std::string& path) {
   write_file(path, to_text(dataset));
 }
 
-std::vector<std::string> labelled_strings_of(const LabelledDataset& dataset) {
+std::vector<std::string> strings_of(const LabelledDataset& dataset) {
   std::vector<std::string> texts;
   for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
   return texts;
 }
 
-std::vector<std::int64_t> labelled_lengths_of(const LabelledDataset& dataset) {
+std::vector<std::int64_t> lengths_of(const LabelledDataset& dataset) {
   std::vector<std::int64_t> lengths;
   for (const auto& word : dataset.words())
     lengths.push_back(static_cast<std::int64_t>(word.size()));
@@ -190,25 +190,26 @@ Results floor_of(lua_State* L, const LabelledDataset& train, const LabelledDatas
   return {1};
 }
 
-std::string labelled_line_of(const LabelledDataset& dataset) {
+std::string line_of(const LabelledDataset& dataset) {
   return fmt::format("LabelledDataset: {} valid and {} invalid strings of {}", dataset.positives(),
                      dataset.negatives(), length_text(dataset.shortest(), dataset.longest()));
 }
 
-}  // namespace
+}  // namespace task_labelled
 
 void bind_labelled(Module& module) {
+  using namespace task_labelled;
   module
-      .def<&labelled_dataset_of>(
+      .def<&dataset_of>(
           "labelled",
           "labelled{options} -> LabelledDataset  Returns strings of the grammar's language, and "
           "strings that are rejected by an exact oracle made from the grammar.")
       .def<&own_strings>("labelled_dataset",
                          "labelled_dataset{options} -> LabelledDataset  Returns a dataset of "
                          "given strings.")
-      .def<&load_labelled>("load_labelled",
-                           "load_labelled(path) -> LabelledDataset  Returns the dataset in a file "
-                           "that labelled:save wrote, with a label, a tab and a string per line.");
+      .def<&load>("load_labelled",
+                  "load_labelled(path) -> LabelledDataset  Returns the dataset in a file "
+                  "that labelled:save wrote, with a label, a tab and a string per line.");
   Class<LabelledDataset>(module, "Strings over one alphabet, each labelled valid or invalid.")
       .def<&LabelledDataset::size>("size",
                                    "labelled:size() -> integer  Returns the number of strings.")
@@ -216,14 +217,14 @@ void bind_labelled(Module& module) {
           "positives", "labelled:positives() -> integer  Returns the number of valid strings.")
       .def<&LabelledDataset::negatives>(
           "negatives", "labelled:negatives() -> integer  Returns the number of invalid strings.")
-      .def<&labelled_strings_of>(
+      .def<&strings_of>(
           "strings",
           "labelled:strings() -> table  Returns the strings as texts with blanks between symbols.")
       .def<[](const LabelledDataset& dataset) { return dataset.labels(); }>(
           "labels",
           "labelled:labels() -> table  Returns true for each valid string, false for the others.")
-      .def<&labelled_lengths_of>("lengths",
-                                 "labelled:lengths() -> table  Returns the length of every string.")
+      .def<&lengths_of>("lengths",
+                        "labelled:lengths() -> table  Returns the length of every string.")
       .def<&LabelledDataset::symbol_count>(
           "symbol_count",
           "labelled:symbol_count() -> integer  Returns the total number of symbols.")
@@ -263,11 +264,11 @@ void bind_labelled(Module& module) {
                       "labelled:floor(test) -> table  Returns the smallest error in percent on "
                       "another set among simple classifiers learnt from this one: {error=, "
                       "classifier=, errors=}, with errors by the name of the classifier.")
-      .def<&save_labelled>(
+      .def<&save>(
           "save",
           "labelled:save(path)  Writes a text file with a label, a tab and a string per line.")
-      .def<&labelled_line_of>("__tostring",
-                              "tostring(labelled) -> string  Returns one line about the dataset.");
+      .def<&line_of>("__tostring",
+                     "tostring(labelled) -> string  Returns one line about the dataset.");
 }
 
 }  // namespace pushdown

@@ -19,7 +19,7 @@
 #include "task/sampled_dataset.h"
 
 namespace pushdown {
-namespace {
+namespace task_module {
 
 struct OwnDataset {
   GivenAlphabet alphabet;
@@ -42,29 +42,27 @@ Dataset make_dataset(const OwnDataset& own) {
   return Dataset(std::move(alphabet), std::move(words), *own.log_probabilities);
 }
 
-Dataset load_dataset(lua_State* L, const std::string& path) {
+Dataset load(lua_State* L, const std::string& path) {
   return parse_dataset(read_input(L, "data", path), path);
 }
 
-void save_dataset(const Dataset& dataset, const std::string& path) {
-  write_file(path, to_text(dataset));
-}
+void save(const Dataset& dataset, const std::string& path) { write_file(path, to_text(dataset)); }
 
-std::vector<std::string> task_strings_of(const Dataset& dataset) {
+std::vector<std::string> strings_of(const Dataset& dataset) {
   std::vector<std::string> texts;
   for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
   return texts;
 }
 
-std::vector<std::int64_t> task_lengths_of(const Dataset& dataset) {
+std::vector<std::int64_t> lengths_of(const Dataset& dataset) {
   std::vector<std::int64_t> lengths;
   for (const auto& word : dataset.words())
     lengths.push_back(static_cast<std::int64_t>(word.size()));
   return lengths;
 }
 
-std::string dataset_line(const Dataset& dataset) {
-  auto lengths = task_lengths_of(dataset);
+std::string line_of(const Dataset& dataset) {
+  auto lengths = lengths_of(dataset);
   const auto [low, high] = std::minmax_element(lengths.begin(), lengths.end());
   return fmt::format("Dataset: {} string{} of {}, {} symbols in all", dataset.size(),
                      dataset.size() == 1 ? "" : "s", length_text(*low, *high),
@@ -185,24 +183,25 @@ void bind_sampler(Module& module) {
                           "tostring(sampler) -> string  Returns one line about the sampler.");
 }
 
-}  // namespace
+}  // namespace task_module
 
 void bind_task(lua_State* L) {
+  using namespace task_module;
   Module module(L, "task",
                 "Datasets: strings with probabilities, strings with labels, pairs and text.");
   module
       .def<&make_dataset>("dataset",
                           "dataset{options} -> Dataset  Returns a dataset of given strings.")
-      .def<&load_dataset>(
+      .def<&load>(
           "load_dataset",
           "load_dataset(path) -> Dataset  Returns the dataset in a file that dataset:save wrote.");
   Class<Dataset>(module, "Strings over one alphabet, with their probabilities if they are known.")
       .def<&Dataset::size>("size", "dataset:size() -> integer  Returns the number of strings.")
-      .def<&task_strings_of>(
+      .def<&strings_of>(
           "strings",
           "dataset:strings() -> table  Returns the strings as texts with blanks between symbols.")
-      .def<&task_lengths_of>("lengths",
-                             "dataset:lengths() -> table  Returns the length of every string.")
+      .def<&lengths_of>("lengths",
+                        "dataset:lengths() -> table  Returns the length of every string.")
       .def<&Dataset::symbol_count>(
           "symbol_count", "dataset:symbol_count() -> integer  Returns the total number of symbols.")
       .def<[](const Dataset& dataset) { return dataset.alphabet(); }>(
@@ -217,10 +216,9 @@ void bind_task(lua_State* L) {
       }>("lower_bound",
          "dataset:lower_bound{options} -> number  Returns the cross-entropy of that distribution "
          "itself in nats per symbol.")
-      .def<&save_dataset>("save",
-                          "dataset:save(path)  Writes a text file with one string per line.")
-      .def<&dataset_line>("__tostring",
-                          "tostring(dataset) -> string  Returns one line about the dataset.");
+      .def<&save>("save", "dataset:save(path)  Writes a text file with one string per line.")
+      .def<&line_of>("__tostring",
+                     "tostring(dataset) -> string  Returns one line about the dataset.");
   bind_labelled(module);
   bind_running_text(module);
   bind_sentences(module);

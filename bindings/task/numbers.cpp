@@ -22,7 +22,7 @@ struct ClassName<ConlluFiles> {
   static constexpr const char* value = "ConlluFiles";
 };
 
-namespace {
+namespace task_numbers {
 
 constexpr auto kWhere = "task.number_examples";
 
@@ -103,7 +103,7 @@ struct ExampleOptions {
   }
 };
 
-NumberData number_examples(lua_State* L, const std::string& path, const ExampleOptions& options) {
+NumberData examples(lua_State* L, const std::string& path, const ExampleOptions& options) {
   const auto format = options.format.value_or(number_format(path));
   const Json own = resolve_by_kind(kWhere, format_options(), format, options.rest);
   const auto fold = options.lower ? lower_case() : Fold();
@@ -164,7 +164,7 @@ struct ExampleFilterOptions : NumberFilter {
   }
 };
 
-NumberData number_where(const NumberData& data, const ExampleFilterOptions& filter) {
+NumberData where(const NumberData& data, const ExampleFilterOptions& filter) {
   return {examples_where(data.examples, filter)};
 }
 
@@ -193,11 +193,11 @@ Json counts(const NumberData& data) {
           {"attractors", list}};
 }
 
-void save_number(const NumberData& data, const std::string& path) {
+void save(const NumberData& data, const std::string& path) {
   write_file(path, number_lines(data.examples));
 }
 
-std::string number_line_of(const NumberData& data) {
+std::string line_of(const NumberData& data) {
   return fmt::format("NumberData: {} example{} of number prediction, {} plural",
                      data.examples.size(), data.examples.size() == 1 ? "" : "s",
                      count_examples(data.examples).plural);
@@ -211,9 +211,10 @@ LabelledDataset labelled(const NumberData& data, const Alphabet& vocabulary) {
   return number_dataset(data.examples, vocabulary);
 }
 
-}  // namespace
+}  // namespace task_numbers
 
 void bind_number(Module& module) {
+  using namespace task_numbers;
   module
       .def<&open_conllu>(
           "conllu",
@@ -221,7 +222,7 @@ void bind_number(Module& module) {
           "CoNLL-U: a file, the *.conllu files of a folder, or the files that match a pattern. "
           "Each sentence is a table with the lists forms, lemmas, upos, xpos, features, heads, "
           "relations, surface and ranges, and with id and line.")
-      .def<&number_examples>(
+      .def<&examples>(
           "number_examples",
           "number_examples(path, {options}) -> NumberData  Returns examples of number prediction "
           "from the published files ('lines' or 'table') or a treebank ('conllu').");
@@ -243,7 +244,7 @@ void bind_number(Module& module) {
       .def<&plurals>(
           "plural",
           "examples:plural() -> table  Returns for each example whether its verb is plural.")
-      .def<&number_where>(
+      .def<&where>(
           "where",
           "examples:where{options} -> NumberData  Returns the examples with these properties.")
       .def<&parts_of>("split",
@@ -259,10 +260,10 @@ void bind_number(Module& module) {
       .def<&labelled>("labelled",
                       "examples:labelled(alphabet) -> LabelledDataset  Returns the prefixes as "
                       "strings over a vocabulary with <unk>, labelled true for a plural verb.")
-      .def<&save_number>("save",
-                         "examples:save(path)  Writes a file in the format of the published files.")
-      .def<&number_line_of>("__tostring",
-                            "tostring(examples) -> string  Returns one line about the examples.");
+      .def<&save>("save",
+                  "examples:save(path)  Writes a file in the format of the published files.")
+      .def<&line_of>("__tostring",
+                     "tostring(examples) -> string  Returns one line about the examples.");
 }
 
 }  // namespace pushdown

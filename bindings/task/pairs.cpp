@@ -13,15 +13,13 @@
 #include "task/pair_list.h"
 
 namespace pushdown {
-namespace {
+namespace task_pairs {
 
 using Source = std::shared_ptr<PairSource>;
 
-Source pairs_shared(const PairSourcePtr& source) {
-  return std::const_pointer_cast<PairSource>(source);
-}
+Source shared(const PairSourcePtr& source) { return std::const_pointer_cast<PairSource>(source); }
 
-std::vector<OptionGroup> groups_of_pairs(lua_State*) { return option_groups(pair_kinds()); }
+std::vector<OptionGroup> groups(lua_State*) { return option_groups(pair_kinds()); }
 
 struct MadePairs {
   std::shared_ptr<SynchronousGrammar> grammar;
@@ -29,12 +27,12 @@ struct MadePairs {
   static OptionRows rows() {
     return declare<MadePairs>(
                {{"grammar", &MadePairs::grammar, "grammar of the pairs, for kind = 'grammar'"}})
-        .open(&MadePairs::rest, "kind", groups_of_pairs);
+        .open(&MadePairs::rest, "kind", groups);
   }
 };
 
-Source transduction_pairs(const MadePairs& options) {
-  return pairs_shared(make_pairs(options.rest, options.grammar.get()));
+Source transduction(const MadePairs& options) {
+  return shared(make_pairs(options.rest, options.grammar.get()));
 }
 
 struct ChomskyOptions {
@@ -49,7 +47,7 @@ struct ChomskyOptions {
   }
 };
 
-Source chomsky_source(const std::string& task, const ChomskyOptions& options) {
+Source chomsky(const std::string& task, const ChomskyOptions& options) {
   const auto& tasks = chomsky_tasks();
   std::vector<std::string> names;
   for (const ChomskyTask& known : tasks) names.push_back(known.name);
@@ -59,7 +57,7 @@ Source chomsky_source(const std::string& task, const ChomskyOptions& options) {
         near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
   Json given = options.rest;
   given["kind"] = task;
-  return pairs_shared(make_pairs(given));
+  return shared(make_pairs(given));
 }
 
 Json list_chomsky_tasks() {
@@ -96,7 +94,7 @@ Source pair_list(lua_State* L, const GivenPairs& given, const AlphabetOptions& o
   if (options.source) alphabets.source = *options.source;
   if (options.target) alphabets.target = *options.target;
   if (const auto* path = std::get_if<std::string>(&given))
-    return pairs_shared(parse_pairs(read_input(L, "data", *path), *path, alphabets));
+    return shared(parse_pairs(read_input(L, "data", *path), *path, alphabets));
   std::vector<NamedPair> named;
   const auto symbols = [](const Tokens& tokens) {
     if (const auto* list = std::get_if<std::vector<std::string>>(&tokens)) return *list;
@@ -111,11 +109,10 @@ Source pair_list(lua_State* L, const GivenPairs& given, const AlphabetOptions& o
           pair.size());
     named.push_back({symbols(pair[0]), symbols(pair[1]), origin});
   }
-  return pairs_shared(make_pair_list(named, alphabets, "pairs"));
+  return shared(make_pair_list(named, alphabets, "pairs"));
 }
 
-Json draw_pairs(lua_State* L, const PairSource& source, std::int64_t count,
-                const SeedOption& options) {
+Json draw(lua_State* L, const PairSource& source, std::int64_t count, const SeedOption& options) {
   Random random(seed_or_next(L, options.seed), "pairs");
   Json list = Json::array();
   for (const auto& pair : source.draw(count, random))
@@ -124,19 +121,20 @@ Json draw_pairs(lua_State* L, const PairSource& source, std::int64_t count,
   return list;
 }
 
-std::string pairs_line(const PairSource& source) {
+std::string line_of(const PairSource& source) {
   return fmt::format("Pairs: {}, {} source symbols, {} target symbols", source.name(),
                      source.source_alphabet().size(), source.target_alphabet().size());
 }
 
-}  // namespace
+}  // namespace task_pairs
 
 void bind_pairs(Module& module) {
+  using namespace task_pairs;
   module
-      .def<&transduction_pairs>("transduction",
-                                "transduction{options} -> Pairs  Returns an endless source of "
-                                "pairs; see pd.task.describe_transduction(kind).")
-      .def<&chomsky_source>(
+      .def<&transduction>("transduction",
+                          "transduction{options} -> Pairs  Returns an endless source of "
+                          "pairs; see pd.task.describe_transduction(kind).")
+      .def<&chomsky>(
           "chomsky",
           "chomsky(task, {options}) -> Pairs  Returns a task of Deletang et al. (2023), such as "
           "'reverse_string'; see pd.task.chomsky_tasks() and pd.task.describe_transduction(task).")
@@ -154,9 +152,9 @@ void bind_pairs(Module& module) {
                        "pairs(list, {options}) -> Pairs  Returns the pairs of a list of {source, "
                        "target}, or of a file with a pair 'source ||| target' per line.");
   Class<PairSource>(module, "Pairs of a source and a target string, drawn without end.")
-      .def<&draw_pairs>("draw",
-                        "pairs:draw(count, {options}) -> table  Returns this number of pairs, each "
-                        "a table with the texts source and target.")
+      .def<&draw>("draw",
+                  "pairs:draw(count, {options}) -> table  Returns this number of pairs, each "
+                  "a table with the texts source and target.")
       .def<[](const PairSource& source) {
         return std::make_shared<Alphabet>(source.source_alphabet());
       }>("source_alphabet",
@@ -165,8 +163,7 @@ void bind_pairs(Module& module) {
         return std::make_shared<Alphabet>(source.target_alphabet());
       }>("target_alphabet",
          "pairs:target_alphabet() -> Alphabet  Returns the symbols of the targets.")
-      .def<&pairs_line>("__tostring",
-                        "tostring(pairs) -> string  Returns one line about the pairs.");
+      .def<&line_of>("__tostring", "tostring(pairs) -> string  Returns one line about the pairs.");
 }
 
 }  // namespace pushdown

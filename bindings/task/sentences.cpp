@@ -10,17 +10,15 @@
 #include "task/sentences.h"
 
 namespace pushdown {
-namespace {
+namespace task_sentences {
 
 constexpr auto kWhere = "task.sentences";
 
 using Shared = std::shared_ptr<TokenFile>;
 
-Shared sentences_shared(const TokenFilePtr& file) {
-  return std::const_pointer_cast<TokenFile>(file);
-}
+Shared shared(const TokenFilePtr& file) { return std::const_pointer_cast<TokenFile>(file); }
 
-const std::vector<OptionSpec>& sentence_options() {
+const std::vector<OptionSpec>& options() {
   static const std::vector<OptionSpec> specs{
       text_option("words", "blanks",
                   "definition of a word: text between white space, a word of the Unicode standard, "
@@ -57,7 +55,7 @@ struct PreparedSentences {
     return declare<Self>({{"folder", &Self::folder, "folder for the files", required},
                           {"alphabet", &Self::alphabet, "a vocabulary to use instead of a new one"},
                           {"progress", &Self::progress, "shows progress on stderr"}})
-        .resolved(&Self::core, sentence_options());
+        .resolved(&Self::core, options());
   }
 };
 
@@ -97,13 +95,13 @@ Results sentences(lua_State* L, const std::string& path, const PreparedSentences
   lua_createtable(L, 0, static_cast<int>(parts->size()));
   const int table = lua_gettop(L);
   for (const auto& [name, file] : *parts) {
-    Value<Shared>::push(L, sentences_shared(file));
+    Value<Shared>::push(L, shared(file));
     lua_setfield(L, table, name.c_str());
   }
   return {1};
 }
 
-Shared load_sentences(lua_State* L, const std::string& path) {
+Shared load(lua_State* L, const std::string& path) {
   note_input_files(L, "data", {path});
   return std::make_shared<TokenFile>(path);
 }
@@ -122,7 +120,7 @@ std::string lower(const std::string& text) {
   return tokenizer.folded(text);
 }
 
-std::string sentences_line_of(const TokenFile& file) {
+std::string line_of(const TokenFile& file) {
   return fmt::format(
       "Sentences: {} of {} to {} words, {} words in all, {:.1f} % of them unknown, vocabulary of "
       "{}",
@@ -132,9 +130,10 @@ std::string sentences_line_of(const TokenFile& file) {
       file.alphabet().size());
 }
 
-}  // namespace
+}  // namespace task_sentences
 
 void bind_sentences(Module& module) {
+  using namespace task_sentences;
   module
       .def<&sentences>("sentences",
                        "sentences(path, {options}) -> table  Writes the parts train and test, or "
@@ -144,9 +143,9 @@ void bind_sentences(Module& module) {
       .def<&lower>("lower",
                    "lower(text) -> string  Returns the text in lower case, as the Unicode standard "
                    "defines it.")
-      .def<&load_sentences>("load_sentences",
-                            "load_sentences(path) -> Sentences  Opens a file that "
-                            "pd.task.sentences wrote and returns its sentences.");
+      .def<&load>("load_sentences",
+                  "load_sentences(path) -> Sentences  Opens a file that "
+                  "pd.task.sentences wrote and returns its sentences.");
   Class<TokenFile>(module, "Sentences of a corpus in a file, for language models.")
       .def<&TokenFile::size>("size",
                              "sentences:size() -> integer  Returns the number of sentences.")
@@ -162,8 +161,8 @@ void bind_sentences(Module& module) {
           "sentences:sentence(number) -> string  Returns a sentence with blanks between words.")
       .def<[](const TokenFile& file) { return file.path().string(); }>(
           "path", "sentences:path() -> string  Returns the path of the file.")
-      .def<&sentences_line_of>(
-          "__tostring", "tostring(sentences) -> string  Returns one line about the sentences.");
+      .def<&line_of>("__tostring",
+                     "tostring(sentences) -> string  Returns one line about the sentences.");
 }
 
 }  // namespace pushdown

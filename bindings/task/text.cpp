@@ -11,7 +11,7 @@
 #include "task/corpus.h"
 
 namespace pushdown {
-namespace {
+namespace task_text {
 
 CorpusFile file_at(lua_State* L, const Path& path) {
   return {read_input(L, "data", path), path.string()};
@@ -72,16 +72,14 @@ RunningText own_words(const OwnWords& own) {
   return RunningText(std::move(alphabet), std::move(ids));
 }
 
-RunningText load_text(lua_State* L, const std::string& path) {
+RunningText load(lua_State* L, const std::string& path) {
   return parse_running_text(read_input(L, "data", path), path);
 }
 
-void save_text(const RunningText& text, const std::string& path) {
-  write_file(path, to_text(text));
-}
+void save(const RunningText& text, const std::string& path) { write_file(path, to_text(text)); }
 
-std::string text_words_of(const RunningText& text, std::optional<std::int64_t> first,
-                          std::optional<std::int64_t> last) {
+std::string words_of(const RunningText& text, std::optional<std::int64_t> first,
+                     std::optional<std::int64_t> last) {
   const auto begin = first.value_or(1), end = last.value_or(text.size());
   check(begin >= 1 && end <= text.size(), "text.words", "the words are 1 to {}, got {} to {}",
         text.size(), begin, end);
@@ -89,14 +87,15 @@ std::string text_words_of(const RunningText& text, std::optional<std::int64_t> f
   return text.alphabet().text(Word(text.words().begin() + begin - 1, text.words().begin() + end));
 }
 
-std::string text_line_of(const RunningText& text) {
+std::string line_of(const RunningText& text) {
   return fmt::format("RunningText: {} words, vocabulary of {}", text.size(),
                      text.alphabet().size());
 }
 
-}  // namespace
+}  // namespace task_text
 
 void bind_running_text(Module& module) {
+  using namespace task_text;
   module
       .def<&corpus>(
           "corpus",
@@ -104,7 +103,7 @@ void bind_running_text(Module& module) {
           "in the format of the Penn Treebank, or from one file that is split.")
       .def<&own_words>("running_text",
                        "running_text{options} -> RunningText  Returns a text of given words.")
-      .def<&load_text>(
+      .def<&load>(
           "load_text",
           "load_text(path) -> RunningText  Returns the text in a file that text:save wrote.");
   Class<RunningText>(module, "One long sequence of words, for language models.")
@@ -114,7 +113,7 @@ void bind_running_text(Module& module) {
       .def<[](const RunningText& text, const std::string& word) { return text.count(word); }>(
           "count",
           "text:count(word) -> integer  Returns how often a word of the vocabulary occurs.")
-      .def<&text_words_of>(
+      .def<&words_of>(
           "words",
           "text:words(first=1, last=size) -> string  Returns these words with blanks between them.")
       .def<[](const RunningText& text, const RunningText& train) {
@@ -122,9 +121,8 @@ void bind_running_text(Module& module) {
       }>("unigram_perplexity",
          "text:unigram_perplexity(train) -> number  Returns the perplexity of the words under "
          "their frequencies in the text `train`, with 1 added to each count.")
-      .def<&save_text>("save", "text:save(path)  Writes a text file that load_text reads.")
-      .def<&text_line_of>("__tostring",
-                          "tostring(text) -> string  Returns one line about the text.");
+      .def<&save>("save", "text:save(path)  Writes a text file that load_text reads.")
+      .def<&line_of>("__tostring", "tostring(text) -> string  Returns one line about the text.");
 }
 
 }  // namespace pushdown

@@ -23,7 +23,7 @@ Operand Value<Operand>::get(lua_State* L, int i) {
   return {Value<Tensor>::get(L, i), false};
 }
 
-namespace {
+namespace tensor_arithmetic {
 
 template <auto F>
 Tensor binary(const Operand& a, const Operand& b) {
@@ -56,7 +56,7 @@ Tensor clamp(const Tensor& t, std::optional<double> low, std::optional<double> h
   return at::clamp(t, bound(low), bound(high));
 }
 
-Tensor tensor_arithmetic_where(const Tensor& mask, const Operand& yes, const Operand& no) {
+Tensor where(const Tensor& mask, const Operand& yes, const Operand& no) {
   check(mask.scalar_type() == at::kBool, "tensor.where", "the condition must be bool, got {}",
         dtype_name(mask.scalar_type()));
   const auto dtype = at::result_type(yes.tensor, no.tensor);
@@ -177,15 +177,16 @@ void bind_binary(Class<Tensor>& cls) {
           "dot", "dot(other) -> Tensor  Returns the inner product of two vectors.");
 }
 
-}  // namespace
+}  // namespace tensor_arithmetic
 
 void bind_tensor_arithmetic(Module& module, Class<Tensor>& cls) {
+  using namespace tensor_arithmetic;
   bind_functions(cls);
   bind_binary(cls);
   module
-      .def<&tensor_arithmetic_where>("where",
-                                     "where(mask, yes, no) -> Tensor  Returns the elements of yes "
-                                     "where the mask is true, and those of no elsewhere.")
+      .def<&where>("where",
+                   "where(mask, yes, no) -> Tensor  Returns the elements of yes "
+                   "where the mask is true, and those of no elsewhere.")
       .def<[](const Operand& a, const Operand& b) { return at::maximum(a.tensor, b.tensor); }>(
           "maximum",
           "maximum(a, b) -> Tensor  Returns the larger of two tensors or numbers, element by "

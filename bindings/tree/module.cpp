@@ -13,7 +13,7 @@
 #include "task/file_set.h"
 
 namespace pushdown {
-namespace {
+namespace tree_module {
 
 struct ParseOptions : BracketOptions {
   bool labels = true;
@@ -65,7 +65,7 @@ std::vector<PhraseTree> read_trees(lua_State* L, const std::string& path, ReadOp
 
 std::string brackets(const PhraseTree& tree) { return bracketed(tree); }
 
-void save_trees(const TreeList& trees, const std::string& path) {
+void save(const TreeList& trees, const std::string& path) {
   std::string text;
   for (const auto& tree : trees) text += bracketed(*tree) + "\n";
   write_file(path, text);
@@ -124,12 +124,12 @@ struct DrawingOptions {
   }
 };
 
-std::string tree_text_of(const PhraseTree& tree, const DrawingOptions& options) {
+std::string text_of(const PhraseTree& tree, const DrawingOptions& options) {
   const bool ascii = options.ascii.value_or(!utf8_locale());
   return options.gold ? drawing_beside(tree, *options.gold, ascii) : drawing(tree, ascii);
 }
 
-std::string show_tree(const PhraseTree& tree) {
+std::string show(const PhraseTree& tree) {
   auto text = drawing(tree, !utf8_locale());
   text.pop_back();
   return text;
@@ -150,9 +150,10 @@ std::optional<PhraseTree> without_punctuation(const PhraseTree& tree,
   });
 }
 
-}  // namespace
+}  // namespace tree_module
 
 void bind_tree(lua_State* L) {
+  using namespace tree_module;
   Module module(L, "tree", "Phrase structure trees: treebanks, trees without supervision, F1.");
   module
       .def<&read_trees>(
@@ -162,7 +163,7 @@ void bind_tree(lua_State* L) {
       .def<&parse_trees>(
           "parse",
           "parse(text, {options}) -> table  Returns the trees in a text in bracket notation.")
-      .def<&save_trees>("save", "save(trees, path)  Writes trees in brackets, one per line.")
+      .def<&save>("save", "save(trees, path)  Writes trees in brackets, one per line.")
       .def<&own_tree>("tree", "tree{options} -> Tree  Returns a tree of given words and phrases.");
   Class<PhraseTree>(module, "Words and the phrases over them.")
       .def<&PhraseTree::size>("size", "tree:size() -> integer  Returns the number of words.")
@@ -186,10 +187,10 @@ void bind_tree(lua_State* L) {
           "parts of speech, or nil if no word is left.")
       .def<&brackets>("brackets",
                       "tree:brackets() -> string  Returns the tree in brackets, in one line.")
-      .def<&tree_text_of>(
+      .def<&text_of>(
           "text",
           "tree:text{options} -> string  Returns a drawing for the terminal, one word per line.")
-      .def<&show_tree>("__show", "show(tree) -> string  Returns a drawing of the tree.")
+      .def<&show>("__show", "show(tree) -> string  Returns a drawing of the tree.")
       .def<&brackets>("__tostring", "tostring(tree) -> string  Returns the tree in brackets.");
   bind_parses(module);
 }

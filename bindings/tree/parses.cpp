@@ -19,9 +19,9 @@ struct ClassName<TreeScore> {
   }
 };
 
-namespace {
+namespace tree_parses {
 
-std::vector<std::string> parse_words_of(const Sentence& sentence) {
+std::vector<std::string> words_of(const Sentence& sentence) {
   if (const auto* tree = std::get_if<std::shared_ptr<PhraseTree>>(&sentence))
     return (*tree)->words();
   if (const auto* words = std::get_if<std::vector<std::string>>(&sentence)) return *words;
@@ -50,15 +50,15 @@ struct DistanceOptions {
 
 PhraseTree from_distances(const Sentence& sentence, const std::vector<double>& distances,
                           const DistanceOptions& options) {
-  return tagged(tree_from_distances(parse_words_of(sentence), distances, options.to), sentence);
+  return tagged(tree_from_distances(words_of(sentence), distances, options.to), sentence);
 }
 
 PhraseTree right(const Sentence& sentence) {
-  return tagged(right_branching(parse_words_of(sentence)), sentence);
+  return tagged(right_branching(words_of(sentence)), sentence);
 }
 
 PhraseTree left(const Sentence& sentence) {
-  return tagged(left_branching(parse_words_of(sentence)), sentence);
+  return tagged(left_branching(words_of(sentence)), sentence);
 }
 
 struct BalanceOptions {
@@ -73,12 +73,12 @@ struct BalanceOptions {
 };
 
 PhraseTree balanced_tree(const Sentence& sentence, const BalanceOptions& options) {
-  return tagged(balanced(parse_words_of(sentence), options.shape), sentence);
+  return tagged(balanced(words_of(sentence), options.shape), sentence);
 }
 
 PhraseTree random(lua_State* L, const Sentence& sentence, const SeedOption& options) {
   Random numbers(seed_or_next(L, options.seed), "random trees");
-  return tagged(random_tree(parse_words_of(sentence), numbers), sentence);
+  return tagged(random_tree(words_of(sentence), numbers), sentence);
 }
 
 const SpecsByKind& baseline_options() {
@@ -123,7 +123,7 @@ std::vector<PhraseTree> baseline(lua_State* L, const std::vector<Sentence>& sent
   }
   std::vector<PhraseTree> trees;
   for (const auto& sentence : sentences)
-    trees.push_back(tagged(make(parse_words_of(sentence)), sentence));
+    trees.push_back(tagged(make(words_of(sentence)), sentence));
   return trees;
 }
 
@@ -165,9 +165,10 @@ Json score_table(const TreeScore& score) {
           {"left_out", score.left_out},   {"settings", score.settings}};
 }
 
-}  // namespace
+}  // namespace tree_parses
 
 void bind_parses(Module& module) {
+  using namespace tree_parses;
   module
       .def<&from_distances>("from_distances",
                             "from_distances(words, distances, {options}) -> Tree  Returns the "

@@ -4,7 +4,6 @@
 
 #include "base/stopping.h"
 #include "tensor/error_text.h"
-#include "train/learning/gradient.h"
 
 namespace pushdown {
 namespace {
@@ -51,34 +50,15 @@ std::vector<std::vector<std::size_t>> SharedUpdates::groups(const std::vector<Tr
 
 SharedUpdates::SharedUpdates(std::vector<Trainer*> trainers, std::vector<TogetherResult*> results,
                              StepEnginePtr engine)
-    : engine_(engine != nullptr ? std::move(engine) : engine_of(language_model(*trainers[0]))) {
+    : updates_(engine != nullptr ? std::move(engine) : engine_of(language_model(*trainers[0]))) {
   for (std::size_t m = 0; m < trainers.size(); ++m) {
     members_.push_back({trainers[m], results[m]});
-    trainers[m]->start_clock();
-    clear_gradients(trainers[m]->model()->parameters());
+    trainers[m]->begin_sharing();
   }
 }
 
 void SharedUpdates::remove(const std::function<bool(const Member&)>& over) {
-  if (std::erase_if(members_, over) > 0) forget();
-}
-
-void SharedUpdates::forget() {
-  likelihoods_.reset();
-  rows_.reset();
-}
-
-void SharedUpdates::prepare() {
-  if (rows_ && rows_->hold()) return;
-  forget();
-  std::vector<Optimizer*> optimizers;
-  std::vector<const LanguageModel*> models;
-  for (const Member& member : members_) {
-    optimizers.push_back(&member.trainer->optimizer());
-    models.push_back(&language_model(*member.trainer));
-  }
-  rows_.emplace(std::move(optimizers));
-  likelihoods_.emplace(std::move(models), rows_->parameters(), engine_);
+  if (std::erase_if(members_, over) > 0) updates_.forget();
 }
 
 void SharedUpdates::run() {
@@ -105,17 +85,16 @@ void SharedUpdates::run() {
 
 void SharedUpdates::update() {
   const auto start = Clock::now();
-  prepare();
-  std::vector<Tensor> words;
-  std::vector<double> units, shares;
+  std::vector<CommonUpdates::Member> members;
+  std::vector<LikelihoodBatch> batches;
+  std::vector<double> units;
   for (const Member& member : members_) {
-    const auto batch = member.trainer->shared_batch();
-    words.push_back(batch->words);
-    units.push_back(batch->units);
-    shares.push_back(batch->weight / static_cast<double>(batch->words.size(0)));
+    members.push_back({&language_model(*member.trainer), &member.trainer->optimizer()});
+    batches.push_back(*member.trainer->shared_batch());
+    units.push_back(batches.back().units);
   }
   // This waits for the device.
-  const auto sums = likelihoods_->differentiate(std::move(words), std::move(shares));
+  const auto sums = updates_.differentiate(members, std::move(batches));
 
   // From here on, an update must not be interrupted.
   const StopScope whole(nullptr);
@@ -132,7 +111,7 @@ void SharedUpdates::update() {
     }
     steps.push_back({m, trainer.clip_factor(norms[m]), trainer.step_rate()});
   }
-  rows_->step(steps, likelihoods_->updates());
+  updates_.step(steps);
 
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   remove([&, m = std::size_t{0}](const Member& member) mutable {

@@ -1,14 +1,10 @@
-// Performs the updates of several trainers together on a device. An update is a fixed number of
-// launches, each for all models: log-probabilities and gradients (model/likelihoods_together.h) and
-// the steps of the optimizers (optimizer_rows.h). A device that a single model cannot fill
-// processes many models in little more time. Each trainer's results equal those of training it
-// alone, up to rounding.
+// Performs the updates of several trainers together on a device, all models in each launch
+// (optimizing/common_updates.h). A device that a single model cannot fill processes many models in
+// little more time. Each trainer's results equal those of training it alone, up to rounding.
 #pragma once
 #include <functional>
-#include <optional>
 
-#include "model/likelihoods_together.h"
-#include "train/optimizing/optimizer_rows.h"
+#include "train/optimizing/common_updates.h"
 #include "train/together.h"
 
 namespace pushdown {
@@ -40,15 +36,10 @@ class SharedUpdates {
   };
   // Removes members. The others' tensors are no longer all the rows.
   void remove(const std::function<bool(const Member&)>& over);
-  void forget();
-  void prepare();
   void update();
 
   std::vector<Member> members_;
-  StepEnginePtr engine_;
-  // Kept from update to update.
-  std::optional<OptimizerRows> rows_;
-  std::optional<LikelihoodsTogether> likelihoods_;
+  CommonUpdates updates_;
 };
 
 }  // namespace pushdown

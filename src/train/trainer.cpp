@@ -7,17 +7,11 @@
 #include "base/check.h"
 #include "base/stopping.h"
 #include "tensor/embedding.h"
-#include "train/learning/gradient.h"
-#include "train/problems/rows_of_batches.h"
 
 namespace pushdown {
 namespace {
 
 constexpr const char* kWhere = "train.trainer";
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 std::string new_identity() {
   std::random_device device;
@@ -102,147 +96,6 @@ bool Trainer::out_of_time() const {
   return max_seconds_ && began_ && seconds_since(*began_) >= *max_seconds_;
 }
 
-UpdateMetrics Trainer::update() {
-  const auto start = Clock::now();
-  const at::AutoGradMode with_gradient(true);
-  used_ = rows_of_update();
-  optimizer_->catch_up(used_);
-  table_gradients_.clear(model_->parameters(), used_);
-  const BatchLoss sum = differentiate_all();
-  const double norm = gradient_norm(model_->parameters(), used_);
-  // From here on, an update must not be interrupted.
-  const StopScope whole(nullptr);
-  check_update(sum, norm);
-  if (clip_norm_ > 0) clip_gradient_norm(model_->parameters(), norm, clip_norm_, used_);
-  if (clip_value_) clip_gradient_values(model_->parameters(), *clip_value_, used_);
-  take_step();
-  table_gradients_.note(model_->parameters(), std::move(used_));
-  return count_update(sum, norm, seconds_since(start));
-}
-
-UsedRows Trainer::rows_of_update() const {
-  // Functions of scripts may read all parameters at any time.
-  if (!optimizer_->lazy() || noise_ || !model_->frozen().empty() || !problem_->origins().empty())
-    return {};
-  std::vector<std::vector<std::int64_t>> batches;
-  for (std::int64_t k = 0; k < batches_of_update(); ++k) batches.push_back(batch(k));
-  return rows_of_batches(*problem_, batches);
-}
-
-void Trainer::check_update(const BatchLoss& sum, double norm) {
-  if (!std::isfinite(sum.loss)) diverged(fmt::format("the loss became {}", sum.loss));
-  if (!std::isfinite(norm)) diverged(fmt::format("the gradient's norm became {}", norm));
-  // Only now are the weights known to be valid: they gave a finite loss and gradient.
-  if (checkpoint_due_) checkpoint();
-}
-
-double Trainer::clip_factor(double norm) const {
-  return clip_norm_ > 0 ? norm_clip_factor(norm, clip_norm_) : 1;
-}
-
-UpdateMetrics Trainer::count_update(const BatchLoss& sum, double norm, double seconds) {
-  std::int64_t strings = 0;
-  for (auto left = batches_of_update(); left > 0; --left) {
-    strings += static_cast<std::int64_t>(batch().size());
-    order_->advance();
-  }
-  epoch_strings_ += strings;
-  ++updates_;
-  epoch_sum_.loss += sum.loss;
-  epoch_sum_.units += sum.units;
-  epoch_sum_.correct += sum.correct;
-  epoch_norms_ += norm;
-  // Empty strings have a loss, that of their end symbol, but no symbols.
-  last_loss_ = sum.loss / (sum.units > 0 ? sum.units : static_cast<double>(strings));
-  epoch_seconds_ += seconds;
-  return {epochs_done() + 1, updates_, last_loss_, norm, learning_rate()};
-}
-
-BatchLoss Trainer::differentiate_all() {
-  std::optional<RowGradients> by_rows;
-  if (!used_.empty()) by_rows.emplace();
-  BatchLoss sum;
-  double all = 0, last = 0;
-  for (std::int64_t k = 0; k < batches_of_update(); ++k) {
-    // Rescales the accumulated gradients, which are a mean over `last` strings, to the size of this
-    // batch.
-    const double size = mass(batch(k));
-    if (k > 0) scale_gradients(model_->parameters(), last / size, used_);
-    const BatchLoss one = differentiate(batch(k), k);
-    sum.loss += one.loss;
-    sum.units += one.units;
-    sum.correct += one.correct;
-    all += size;
-    last = size;
-  }
-  if (const double factor = last / all * weight(all); factor != 1)
-    scale_gradients(model_->parameters(), factor, used_);
-  return sum;
-}
-
-double Trainer::mass(const std::vector<std::int64_t>& batch) const {
-  const auto size = problem_->size(batch);
-  return average_ == Average::symbols && problem_->loss_per_symbol() ? size.symbols : size.strings;
-}
-
-double Trainer::weight(double mass) const {
-  if (average_ == Average::batches) return 1;
-  if (total_.first != phase_) {
-    total_ = {phase_, 0};
-    for (const auto& all : running().batches) {
-      const auto size = problem_->size(all);
-      total_.second += average_ == Average::symbols ? size.symbols : size.strings;
-    }
-  }
-  return mass * static_cast<double>(updates_per_epoch()) / total_.second;
-}
-
-BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch, std::int64_t number) {
-  // Each update has its own random streams, so a checkpoint needs no generator state.
-  const auto seed = options_["seed"].get<std::uint64_t>();
-  const auto stream = [&](const char* what) {
-    return Random(seed, fmt::format("{} of update {}", what, updates_) +
-                            (number > 0 ? fmt::format(", batch {}", number + 1) : ""));
-  };
-  Random random = stream("noise");
-  if (!noise_ || !noise_->active(epochs_done() + 1, running().stage))
-    return problem_->differentiate(batch, random);
-  Random of_weights = stream("weight noise");
-  noise_->apply(of_weights);
-  // Restores the weights however the pass ends.
-  const std::shared_ptr<void> restore(nullptr, [this](void*) { noise_->restore(); });
-  return problem_->differentiate(batch, random);
-}
-
-double Trainer::step_rate() const {
-  const auto annealed =
-      std::count_if(history_.begin(), history_.end(), [&](const EpochMetrics& epoch) {
-        return epoch.stage.value_or(1) <= annealing_->last_stage();
-      });
-  return optimizer_->learning_rate() *
-         annealing_->factor({epochs_done() + 1, updates_ + 1, running().stage, annealed});
-}
-
-void Trainer::take_step() {
-  const double rate = optimizer_->learning_rate();
-  optimizer_->set_learning_rate(step_rate());
-  const std::shared_ptr<void> restore(nullptr, [&](void*) { optimizer_->set_learning_rate(rate); });
-  if (model_->frozen().empty()) return optimizer_->step(used_);
-  // Frozen entries are restored afterwards; a zero gradient would not be enough, because weight
-  // decay and momentum change them, too.
-  at::NoGradGuard no_grad;
-  std::vector<std::pair<Tensor, Tensor>> before;
-  for (const auto& [name, parameter] : model_->parameters())
-    if (model_->frozen().contains(name)) before.emplace_back(parameter, parameter.clone());
-  optimizer_->step();
-  auto old = before.begin();
-  for (const auto& [name, parameter] : model_->parameters())
-    if (const auto mask = model_->frozen().find(name); mask != model_->frozen().end()) {
-      parameter.copy_(at::where(mask->second, old->second, parameter));
-      ++old;
-    }
-}
-
 std::optional<UpdateMetrics> Trainer::step() {
   const auto afterwards = catching_up();
   problem_->script_ran();
@@ -254,18 +107,6 @@ std::optional<UpdateMetrics> Trainer::step() {
   // If the validation is interrupted, the next call repeats it.
   if (metrics && order_->at_end()) close_epoch();
   return metrics;
-}
-
-std::optional<LikelihoodBatch> Trainer::shared_batch() const {
-  const bool plain = accumulate_ == 1 && !noise_ && !clip_value_ && model_->frozen().empty();
-  if (!plain || !finished().empty() || closed_ || order_->at_end()) return std::nullopt;
-  auto shared = problem_->likelihood_batch(batch());
-  if (shared) shared->weight = weight(mass(batch()));
-  return shared;
-}
-
-void Trainer::start_clock() {
-  if (!began_) began_ = Clock::now();
 }
 
 std::optional<UpdateMetrics> Trainer::take_batch() {
@@ -322,6 +163,7 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   if (closed_) return write_epoch();
   const auto start = Clock::now();
   optimizer_->catch_up();
+  if (by_kernels_) by_kernels_->forget();
   if (!parameters_finite()) diverged("a weight is no longer finite");
   EpochMetrics metrics;
   EvaluationOptions evaluation{batch_size_};

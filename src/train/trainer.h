@@ -20,6 +20,7 @@
 
 #include "train/optimizing/adaptive_noise.h"
 #include "train/optimizing/annealing.h"
+#include "train/optimizing/common_updates.h"
 #include "train/optimizing/optimizer.h"
 #include "train/optimizing/schedule.h"
 #include "train/optimizing/used_rows.h"
@@ -61,6 +62,9 @@ class Trainer {
   bool folder_locked() const { return folder_ && folder_->locked(); }
 
   TrainerCallbacks callbacks;
+  // The engine for updates by kernels (optimizing/common_updates.h); null: that of the model's
+  // device, if it has such kernels.
+  StepEnginePtr engine;
 
   // Makes one update; the last one of an epoch is followed by validation and schedule, see
   // run_epoch(). Returns nothing if should_stop returned true, or if the training ends with a
@@ -93,6 +97,8 @@ class Trainer {
   // The parts of an update, for gradients that are computed outside (shared_updates.h):
   // shared_batch(), check_update(), a step of optimizer() with the gradient multiplied by
   // clip_factor() and the learning rate step_rate(), then finish_update().
+  // Starts the clock of max_seconds, if it does not run yet, and frees what own updates have kept.
+  void begin_sharing();
   // Returns the next update's batch; nothing if the epoch or training is over, or if the gradient
   // is not that of -log p alone: with accumulation, noise, frozen parameters or clip_value.
   std::optional<LikelihoodBatch> shared_batch() const;
@@ -101,7 +107,6 @@ class Trainer {
   bool stopped() const {
     return out_of_time() || (callbacks.should_stop && callbacks.should_stop());
   }
-  void start_clock();  // of max_seconds, if it does not run yet
   // Throws if the loss or the norm of the gradient is not finite. Writes a checkpoint that is due.
   void check_update(const BatchLoss& sum, double norm);
   Optimizer& optimizer() { return *optimizer_; }
@@ -140,6 +145,12 @@ class Trainer {
   bool parameters_finite() const;
   std::optional<UpdateMetrics> take_batch();
   UpdateMetrics update();
+  // Makes the update with the kernels of a device; nothing if it must be made without them.
+  std::optional<UpdateMetrics> update_by_kernels(Clock::time_point start);
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  void start_clock();
   // Returns the next batch of the epoch, or one that is `ahead` positions later.
   const std::vector<std::int64_t>& batch(std::int64_t ahead = 0) const;
   std::int64_t batches_of_update() const;  // of the next update
@@ -194,6 +205,8 @@ class Trainer {
   std::optional<AdaptiveNoise> noise_;
   UsedRows used_;  // by the update that is being made
   TableGradients table_gradients_;
+  bool engine_known_ = false;
+  std::optional<CommonUpdates> by_kernels_;  // if there is an engine
   std::unique_ptr<RunFolder> folder_;
   Clock::time_point last_checkpoint_;
   bool checkpoint_due_ = false;

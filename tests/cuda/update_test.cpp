@@ -53,8 +53,9 @@ void run_epoch(Group& group) {
     EXPECT_EQ(result.error, "");
 }
 
-// Reads a counter after each round of updates, from the second on.
-std::vector<std::int64_t> by_round(Group& group, const std::function<std::int64_t()>& counter) {
+// Reads a counter after each round of updates, from the second on. `alone`: one trainer, by itself.
+std::vector<std::int64_t> by_round(Group& group, const std::function<std::int64_t()>& counter,
+                                   bool alone = false) {
   std::vector<std::int64_t> counts;
   Trainer& longest =
       **std::max_element(group.trainers.begin(), group.trainers.end(),
@@ -65,19 +66,25 @@ std::vector<std::int64_t> by_round(Group& group, const std::function<std::int64_
     const std::int64_t now = counter();
     counts.push_back(now - std::exchange(last, now));
   };
-  run_epoch(group);
+  if (alone)
+    EXPECT_TRUE(longest.run_epoch());
+  else
+    run_epoch(group);
   counts.erase(counts.begin());
   return counts;
 }
 
+std::vector<Choices> several_choices() {
+  return {Choices{},
+          Choices{.stack = {{"kind", "superposition"}, {"size", 3}},
+                  .optimizer = {{"kind", "rmsprop"}, {"momentum", 0.5}},
+                  .more = {{"initial_state", "learned"}, {"end_symbol", false}}},
+          Choices{.stack = {{"kind", "vector_nondeterministic"}, {"size", 2}},
+                  .optimizer = {{"kind", "adamw"}, {"weight_decay", 0.1}}}};
+}
+
 TEST(Update, EqualsTheProcessorInEveryOrderOfTheThreads) {
-  for (const Choices& choices :
-       {Choices{},
-        Choices{.stack = {{"kind", "superposition"}, {"size", 3}},
-        .optimizer = {{"kind", "rmsprop"}, {"momentum", 0.5}},
-        .more = {{"initial_state", "learned"}, {"end_symbol", false}}},
-        Choices{.stack = {{"kind", "vector_nondeterministic"}, {"size", 2}},
-        .optimizer = {{"kind", "adamw"}, {"weight_decay", 0.1}}}}) {
+  for (const Choices& choices : several_choices()) {
     Group alone(3, choices);
     for (Trainer* trainer : alone.trainers) trainer->run_epoch();
     std::vector<Tensor> first;
@@ -105,6 +112,30 @@ TEST(Update, EqualsTheProcessorInEveryOrderOfTheThreads) {
   }
 }
 
+// A trainer by itself, and whether a device takes part.
+struct OneTrainer : Group {
+  Trainer& trainer = *trainers[0];
+  OneTrainer(const Choices& choices, bool by_kernels) : Group(1, choices) {
+    if (by_kernels) trainer.engine = launching_engine();
+  }
+};
+
+TEST(Update, OneTrainerEqualsTheProcessor) {
+  for (const Choices& choices : several_choices()) {
+    OneTrainer plain(choices, false), by_kernels(choices, true);
+    const auto before = cuda_stand_in::launches();
+    EXPECT_TRUE(plain.trainer.run_epoch() && by_kernels.trainer.step() &&
+                by_kernels.trainer.run_epoch());
+    EXPECT_GT(cuda_stand_in::launches(), before);
+    const auto got = weights(*by_kernels.trainer.model()), wanted = weights(*plain.trainer.model());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_LT(deviation(got[i], wanted[i]), 1e-9) << choices.stack << ' ' << i;
+    const EpochMetrics &now = by_kernels.trainer.history()[0], &then = plain.trainer.history()[0];
+    EXPECT_NEAR(now.train_cross_entropy, then.train_cross_entropy, 1e-10);
+    EXPECT_NEAR(now.gradient_norm, then.gradient_norm, 1e-9);
+  }
+}
+
 // At most 12, whatever the number of models.
 TEST(Update, LaunchesDoNotDependOnTheNumberOfModels) {
   std::optional<std::int64_t> wanted;
@@ -117,6 +148,9 @@ TEST(Update, LaunchesDoNotDependOnTheNumberOfModels) {
       EXPECT_EQ(count, *wanted) << models;
     }
   }
+  OneTrainer one({}, true);
+  for (const std::int64_t count : by_round(one, cuda_stand_in::launches, true))
+    EXPECT_EQ(count, *wanted);
   EXPECT_LE(*wanted, 12);
 }
 
@@ -137,7 +171,11 @@ TEST(Update, OperatorsOfAModelAreFewAndFixed) {
     const auto counts = by_round(group, [] { return operators; });
     found[models] = *std::min_element(counts.begin(), counts.end());
   }
+  OneTrainer one({}, true);
+  const auto of_one = by_round(
+      one, [] { return operators; }, true);
   at::removeCallback(handle);
+  EXPECT_LE(*std::max_element(of_one.begin(), of_one.end()), 20);
   EXPECT_LE(found[2], 20);
   EXPECT_LE(found[5] - found[2], 3 * 4);
 }

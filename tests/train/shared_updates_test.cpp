@@ -127,6 +127,52 @@ TEST(SharedUpdates, TrainersContinueAlone) {
   expect_same_weights(*resumed, *alone.trainers[1], 1e-9);
 }
 
+// A single trainer makes its updates by the kernels, too, if they compute its gradient.
+TEST(SharedUpdates, OneTrainerByItself) {
+  const auto runner = std::make_shared<TeamRunner>();
+  const auto run = [&](const Choices& choices, std::int64_t updates_by_kernels) {
+    const Scratch scratch;
+    const auto one = member(0, choices), plain = member(0, choices);
+    one->engine = device_engine(runner);
+    runner->passes = 0;
+    int asked = 0;
+    one->callbacks.should_stop = [&] { return ++asked > 4; };
+    EXPECT_FALSE(one->run_epoch());
+    EXPECT_EQ(one->updates_done(), 4);
+    one->callbacks.should_stop = nullptr;
+    one->save(scratch.path() / "run");
+    EXPECT_TRUE(one->run_epoch());
+    EXPECT_EQ(runner->passes, 2 * updates_by_kernels);
+    plain->run_epoch();
+    const auto resumed = resume_trainer(scratch.path() / "run");
+    resumed->engine = one->engine;
+    resumed->run_epoch();
+    for (const Trainer* each : {one.get(), resumed.get()}) {
+      expect_same_weights(*each, *plain, 1e-9);
+      EXPECT_NEAR(*each->history()[0].cross_entropy, *plain->history()[0].cross_entropy, 1e-10);
+    }
+    EXPECT_TRUE(same(weights(*one->model()), weights(*resumed->model())));
+    // It can take part in common updates afterwards.
+    const auto other = member(1, choices);
+    other->run_epoch();
+    for (const auto& result : run_epoch_together({one.get(), other.get()}, one->engine))
+      EXPECT_EQ(result.error, "");
+    plain->run_epoch();
+    expect_same_weights(*one, *plain, 1e-9);
+  };
+  const auto updates = member(0)->updates_per_epoch();
+  run({}, updates);
+  run({.optimizer = {{"kind", "sgd"}, {"momentum", 0.9}}, .end_symbol = true}, updates);
+  run({.more = {{"clip_value", 0.01}}}, 0);
+  run({.more = {{"accumulate", 2}}}, 0);
+  // A failure changes nothing.
+  const auto one = member(0);
+  one->engine = device_engine(runner);
+  one->model()->parameters()[0].second.detach().fill_(std::nan(""));
+  EXPECT_THROW(one->run_epoch(), std::runtime_error);
+  EXPECT_EQ(one->updates_done(), 0);
+}
+
 TEST(SharedUpdates, OneFailureLeavesTheOthersAlone) {
   Group together(3), alone(3);
   together.trainers[1]->model()->parameters()[0].second.detach().fill_(std::nan(""));
@@ -207,15 +253,17 @@ TEST(SharedUpdates, OnTheDevice) {
     GTEST_SKIP() << error.what();
   }
   const Choices on_device{.device = "cuda"};
-  Group together(4, on_device), again(4, on_device), alone(4);
+  Group together(4, on_device), again(4, on_device), single(4, on_device), alone(4);
   ASSERT_EQ(SharedUpdates::groups(together.trainers, nullptr),
             (std::vector<std::vector<std::size_t>>{{0, 1, 2, 3}}));
   for (int round = 0; round < 3; ++round)
     for (Group* group : {&together, &again})
       for (const auto& result : run_epoch_together(group->trainers)) EXPECT_EQ(result.error, "");
   for (int k = 0; k < 4; ++k) {
-    while (alone.trainers[k]->finished().empty()) alone.trainers[k]->run_epoch();
+    for (Trainer* trainer : {alone.trainers[k], single.trainers[k]})
+      while (trainer->finished().empty()) trainer->run_epoch();
     expect_same_weights(*together.trainers[k], *alone.trainers[k], 1e-6);
+    expect_same_weights(*single.trainers[k], *alone.trainers[k], 1e-6);
     EXPECT_TRUE(
         same(weights(*together.trainers[k]->model()), weights(*again.trainers[k]->model())));
   }

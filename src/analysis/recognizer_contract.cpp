@@ -212,7 +212,7 @@ Complaints objective_gradients(const Json& options, const TrainingKinds& kinds) 
   const auto objective = make_objective(options, kinds.objectives);
   const auto model = recognizer_for(*objective, options);
   const auto batch = labelled(2, 5);
-  // Finite differences do not treat constants in a loss (train/learning/state_and_length.h) as
+  // Finite differences do not treat constants in a loss (train/learning/state_and_length.cpp) as
   // constants.
   const bool constants = options["kind"] == "state_and_length";
   compare_gradients(ledger, model.parameters(), constants ? model.parameters().size() : 0, [&] {

@@ -19,6 +19,15 @@ struct RegistryRow {
   Make make;
 };
 
+// Defines kinds(), the rows that functions of a folder's files return, in the order shown to users:
+//   PUSHDOWN_REGISTRY(StackKind, stack_kinds, none_stack(), superposition_stack())
+#define PUSHDOWN_REGISTRY(Row, kinds, ...)           \
+  Row __VA_ARGS__;                                   \
+  const std::vector<Row>& kinds() {                  \
+    static const std::vector<Row> rows{__VA_ARGS__}; \
+    return rows;                                     \
+  }
+
 template <class Row>
 std::vector<std::string> row_names(const std::vector<Row>& rows) {
   std::vector<std::string> names;
@@ -55,6 +64,24 @@ std::pair<const Row&, Json> resolve_kind(std::string_view where, const std::vect
   Json rest = given;
   rest.erase("kind");
   return {row, resolve_options(fmt::format("{} {}", where, row.name), row.options, rest)};
+}
+
+// For options that may be a text, the kind alone.
+inline Json named_kind(const Json& given) {
+  return given.is_string() ? Json{{"kind", given}} : given;
+}
+// For options whose kind is `usual` if they have none.
+inline Json with_kind(Json given, const char* usual) {
+  if ((given.is_object() || given.is_null()) && !given.contains("kind")) given["kind"] = usual;
+  return given;
+}
+// Returns the resolved options with the kind in front.
+template <class Row>
+Json with_defaults(std::string_view where, const std::vector<Row>& rows, const Json& given) {
+  const auto [row, resolved] = resolve_kind(where, rows, given);
+  Json full{{"kind", row.name}};
+  full.update(resolved);
+  return full;
 }
 
 }  // namespace pushdown

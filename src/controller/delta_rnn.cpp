@@ -6,7 +6,7 @@
 // these names (2 for alpha in the paper's word-level language models). All other parameters are
 // initialised uniformly as in the other cells or, with `initialization = 'normal'`, as in that
 // program: weights N(0, 0.005^2) and biases 0.
-#include "controller/kinds.h"
+#include "controller/controller.h"
 #include "controller/multiplicative_integration.h"
 
 namespace pushdown {

@@ -1,6 +1,6 @@
 #include "controller/lstm.h"
 
-#include "controller/kinds.h"
+#include "controller/controller.h"
 
 namespace pushdown {
 

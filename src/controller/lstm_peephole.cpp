@@ -5,7 +5,7 @@
 //   h' = sigmoid(o + p_o c') tanh(c')
 // The peephole weights p are diagonal; the input and forget gates use the old cell, the output gate
 // the new one. The state contains h and c of every layer.
-#include "controller/kinds.h"
+#include "controller/controller.h"
 #include "controller/layered.h"
 
 namespace pushdown {

@@ -5,7 +5,7 @@
 //   n = tanh(MI(W_n x, U_n (r h))),  h' = (1 - z) n + z h
 // The paper leaves two points open. Here the reset gate acts on h before U_n, as in the GRU of Cho
 // et al. (2014) and unlike `gru`; and z keeps the old state, as in `gru`.
-#include "controller/kinds.h"
+#include "controller/controller.h"
 #include "controller/multiplicative_integration.h"
 
 namespace pushdown {

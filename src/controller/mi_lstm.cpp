@@ -2,7 +2,7 @@
 // state (Wu et al. 2016). Rows in the order i, f, g, o:
 //   [i f g o] = alpha (W x) (U h) + beta_hidden (U h) + beta_input (W x) + b
 //   c' = sigmoid(f) c + sigmoid(i) tanh(g),   h' = sigmoid(o) tanh(c')
-#include "controller/kinds.h"
+#include "controller/controller.h"
 #include "controller/multiplicative_integration.h"
 
 namespace pushdown {

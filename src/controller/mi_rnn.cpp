@@ -2,7 +2,7 @@
 //   h' = f(alpha (W x) (U h) + beta_hidden (U h) + beta_input (W x) + b),   f as in `elman`.
 // With alpha = 1, beta = 0 and no bias this is equation 25 of Mali et al. (2021).
 #include "controller/activation.h"
-#include "controller/kinds.h"
+#include "controller/controller.h"
 #include "controller/multiplicative_integration.h"
 
 namespace pushdown {

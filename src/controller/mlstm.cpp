@@ -7,7 +7,7 @@
 //   h' = a(sigmoid(o) c')     output = 'gate_inside', the paper
 // with a = tanh or another activation (activation.h).
 #include "controller/activation.h"
-#include "controller/kinds.h"
+#include "controller/controller.h"
 #include "controller/multiplicative_state.h"
 
 namespace pushdown {

@@ -5,7 +5,7 @@
 // and a second input map after it (z^ = W_zm m + W_zx x; f(U x + R z^)); successive linear maps are
 // one map, so their network is equivalent to this one.
 #include "controller/activation.h"
-#include "controller/kinds.h"
+#include "controller/controller.h"
 #include "controller/multiplicative_state.h"
 
 namespace pushdown {

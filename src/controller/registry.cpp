@@ -1,14 +1,12 @@
 // The list of controllers.
-#include "controller/kinds.h"
+#include "controller/controller.h"
 
 namespace pushdown {
 
-const std::vector<ControllerKind>& controller_kinds() {
-#define PUSHDOWN_ROW(name) name(),
-  static const std::vector<ControllerKind> kinds{PUSHDOWN_CONTROLLER_KINDS(PUSHDOWN_ROW)};
-#undef PUSHDOWN_ROW
-  return kinds;
-}
+PUSHDOWN_REGISTRY(ControllerKind, controller_kinds, elman_controller(), lstm_controller(),
+                  gru_controller(), lstm_peephole_controller(), second_order_controller(),
+                  mi_rnn_controller(), mi_lstm_controller(), mi_gru_controller(),
+                  delta_rnn_controller(), mrnn_controller(), mlstm_controller())
 
 ControllerPtr make_controller(const Json& options, const ModuleContext& context,
                               const std::vector<ControllerKind>& kinds) {

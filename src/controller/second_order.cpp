@@ -6,7 +6,7 @@
 // and biases are drawn from U(-range, range); the range was 1 in their experiments. Cost H^2 I per
 // step.
 #include "controller/activation.h"
-#include "controller/kinds.h"
+#include "controller/controller.h"
 #include "controller/layered.h"
 
 namespace pushdown {

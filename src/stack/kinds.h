@@ -1,27 +1,8 @@
-// The rows of the stack registry, one per file of this folder, and the functions that these files
-// share.
+// What the files of the stacks share.
 #pragma once
 #include "stack/stack.h"
 
 namespace pushdown {
-
-// The list of stacks in the order shown to users: one function for each.
-#define PUSHDOWN_STACK_KINDS(ROW)    \
-  ROW(none_stack)                    \
-  ROW(superposition_stack)           \
-  ROW(stratification_stack)          \
-  ROW(stratification_queue)          \
-  ROW(stratification_deque)          \
-  ROW(nondeterministic_stack)        \
-  ROW(vector_nondeterministic_stack) \
-  ROW(parallel_superposition_stack)  \
-  ROW(list_stack)                    \
-  ROW(baby_ntm_stack)                \
-  ROW(analog_stack)
-
-#define PUSHDOWN_DECLARE(name) StackKind name();
-PUSHDOWN_STACK_KINDS(PUSHDOWN_DECLARE)
-#undef PUSHDOWN_DECLARE
 
 // An affine layer of a stack's action interface: weight rows x H, bias rows or undefined.
 struct ActionLayer {

@@ -4,12 +4,10 @@
 
 namespace pushdown {
 
-const std::vector<StackKind>& stack_kinds() {
-#define PUSHDOWN_ROW(name) name(),
-  static const std::vector<StackKind> kinds{PUSHDOWN_STACK_KINDS(PUSHDOWN_ROW)};
-#undef PUSHDOWN_ROW
-  return kinds;
-}
+PUSHDOWN_REGISTRY(StackKind, stack_kinds, none_stack(), superposition_stack(),
+                  stratification_stack(), stratification_queue(), stratification_deque(),
+                  nondeterministic_stack(), vector_nondeterministic_stack(),
+                  parallel_superposition_stack(), list_stack(), baby_ntm_stack(), analog_stack())
 
 StackPtr make_stack(const Json& options, const ModuleContext& context,
                     const std::vector<StackKind>& kinds) {

@@ -1,11 +1,11 @@
 // The joint objective, the next symbol and the label, compared with loops, finite differences and
 // the learning algorithms.
-#include "train/learning/joint.h"
+#include "train/learning/objective.h"
 
 #include <gtest/gtest.h>
 
 #include "support/golden.h"
-#include "train/learning/learning_kinds.h"
+#include "train/learning/learning_pieces.h"
 #include "train/problems/recognition.h"
 #include "train/toy.h"
 

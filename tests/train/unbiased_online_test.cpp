@@ -4,7 +4,7 @@
 
 #include "base/parallel.h"
 #include "support/golden.h"
-#include "train/learning/learning_kinds.h"
+#include "train/learning/learning_pieces.h"
 #include "train/toy.h"
 
 namespace pushdown::unbiased_online_test {

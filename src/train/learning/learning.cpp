@@ -3,7 +3,7 @@
 #include "array/array_batch.h"
 #include "array/array_function.h"
 #include "tensor/backward.h"
-#include "train/learning/learning_kinds.h"
+#include "train/learning/learning_pieces.h"
 
 namespace pushdown {
 
@@ -193,8 +193,6 @@ std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
 
 namespace {
 
-constexpr const char* kWhere = "learning";
-
 class Backpropagation : public LearningAlgorithm {
  public:
   bool by_backward_passes() const override { return true; }
@@ -208,29 +206,22 @@ class Backpropagation : public LearningAlgorithm {
 
 }  // namespace
 
-const std::vector<LearningKind>& learning_kinds() {
-  static const std::vector<LearningKind> kinds{
-      {"bptt",
-       "Backpropagation through time: the exact gradient.",
-       {},
-       [](const Json&) -> LearningPtr { return std::make_unique<Backpropagation>(); }},
-      truncated_learning(),
-      real_time_learning(),
-      unbiased_online_learning()};
-  return kinds;
+LearningKind backpropagation_learning() {
+  return {"bptt",
+          "Backpropagation through time: the exact gradient.",
+          {},
+          [](const Json&) -> LearningPtr { return std::make_unique<Backpropagation>(); }};
 }
 
+PUSHDOWN_REGISTRY(LearningKind, learning_kinds, backpropagation_learning(), truncated_learning(),
+                  real_time_learning(), unbiased_online_learning())
+
 Json resolve_learning(const Json& options) {
-  const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, learning_kinds(), given);
-  Json full{{"kind", row.name}};
-  full.update(resolved);
-  return full;
+  return with_defaults("learning", learning_kinds(), named_kind(options));
 }
 
 LearningPtr make_learning(const Json& options) {
-  const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, learning_kinds(), given);
+  const auto [row, resolved] = resolve_kind("learning", learning_kinds(), named_kind(options));
   return row.make(resolved);
 }
 

@@ -1,8 +1,8 @@
+#include "train/learning/learning_pieces.h"
 #include "array/array_function.h"
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/script_thread.h"
-#include "train/learning/learning_kinds.h"
 
 namespace pushdown {
 

@@ -1,75 +1,17 @@
+// The list of objectives.
 #include "train/learning/objective.h"
 
-#include "train/learning/joint.h"
-#include "train/learning/state_and_length.h"
-
 namespace pushdown {
-namespace {
 
-class ValidityCrossEntropy : public Objective {
- public:
-  ValidityCrossEntropy(bool every_pass, bool average)
-      : every_pass_(every_pass), average_(average) {}
-
-  Tensor losses(const ObjectiveBatch& batch) const override {
-    Tensor scores = batch.scores, weights = batch.weights;
-    if (!every_pass_) {
-      if (!batch.ends) return at::zeros_like(batch.labels);
-      // The last pass may have been skipped; its score is then that of the previous pass.
-      scores = scores.narrow(1, scores.size(1) - 1, 1);
-      weights = Tensor();
-    }
-    // -y log s - (1 - y) log(1 - s) = log(1 + exp(x)) - x y without overflow, s = logistic(x)
-    Tensor losses = at::softplus(scores) - scores * batch.labels.unsqueeze(1);
-    if (weights.defined()) losses = losses * weights;
-    if (!average_) return losses.sum(1);
-    const auto passes = batch.length > 0 ? batch.length * batch.passes : scores.size(1);
-    return losses.sum(1) / static_cast<double>(passes);
-  }
-  std::optional<bool> cross_entropy_of_every_pass() const override { return every_pass_; }
-  std::optional<AnswerCosts> answer_costs() const override {
-    return every_pass_ ? std::optional(AnswerCosts{}) : std::nullopt;
-  }
-  bool averaged() const override { return average_; }
-
- private:
-  bool every_pass_, average_;
-};
-
-constexpr const char* kWhere = "objective";
-
-}  // namespace
-
-const std::vector<ObjectiveKind>& objective_kinds() {
-  static const std::vector<ObjectiveKind> kinds{
-      {"stepwise",
-       "Cross-entropy of the label after every symbol (Mali et al. 2019, equation 7).",
-       {boolean_option("average", false, "use the mean over the symbols instead of the sum")},
-       [](const Json& options) -> ObjectivePtr {
-         return std::make_unique<ValidityCrossEntropy>(true, options["average"]);
-       }},
-      {"final",
-       "Cross-entropy of the label at the end of the string.",
-       {},
-       [](const Json&) -> ObjectivePtr {
-         return std::make_unique<ValidityCrossEntropy>(false, false);
-       }},
-      joint_objective(),
-      state_and_length_objective()};
-  return kinds;
-}
+PUSHDOWN_REGISTRY(ObjectiveKind, objective_kinds, stepwise_objective(), final_objective(),
+                  joint_objective(), state_and_length_objective())
 
 Json resolve_objective(const Json& options, const std::vector<ObjectiveKind>& kinds) {
-  const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, kinds, given);
-  Json full{{"kind", row.name}};
-  full.update(resolved);
-  return full;
+  return with_defaults("objective", kinds, named_kind(options));
 }
 
 ObjectivePtr make_objective(const Json& options, const std::vector<ObjectiveKind>& kinds) {
-  const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, kinds, given);
+  const auto [row, resolved] = resolve_kind("objective", kinds, named_kind(options));
   return row.make(resolved);
 }
 

@@ -4,8 +4,8 @@
 //             y is the target after every symbol (Mali et al. 2019, equations 7 and 9); with
 //             average = true their mean, so that long strings count no more than short ones
 //   final     the same for the last pass of the string alone
-//   joint     the next symbol and the label together (joint.h)
-//   state_and_length   see state_and_length.h
+//   joint     the next symbol and the label together (joint.cpp)
+//   state_and_length   see state_and_length.cpp
 //
 // Dimension letters: B batch, P passes (symbols times K), H hidden, V outcomes of the next symbol.
 #pragma once

@@ -11,7 +11,7 @@
 // and S' S N multiply-adds; memory S N, whatever the string's length. This is feasible only for
 // small networks.
 #include "base/stopping.h"
-#include "train/learning/learning_kinds.h"
+#include "train/learning/learning_pieces.h"
 
 namespace pushdown {
 namespace {

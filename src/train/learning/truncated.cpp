@@ -6,7 +6,7 @@
 // The first piece starts at the beginning of the string. K passes over a symbol count as one
 // symbol.
 #include "tensor/backward.h"
-#include "train/learning/learning_kinds.h"
+#include "train/learning/learning_pieces.h"
 
 namespace pushdown {
 namespace {

@@ -22,7 +22,7 @@
 #include <cmath>
 
 #include "tensor/backward.h"
-#include "train/learning/learning_kinds.h"
+#include "train/learning/learning_pieces.h"
 
 namespace pushdown {
 namespace {

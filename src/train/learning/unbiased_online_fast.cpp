@@ -8,7 +8,7 @@
 
 #include "base/parallel.h"
 #include "base/stopping.h"
-#include "train/learning/learning_kinds.h"
+#include "train/learning/learning_pieces.h"
 
 namespace pushdown {
 namespace {

@@ -98,9 +98,8 @@ const std::vector<AnnealingKind>& annealing_kinds() {
 }
 
 Annealing::Annealing(const Json& options, std::uint64_t seed, std::int64_t updates) : seed_(seed) {
-  Json given = options;
-  if (given.is_object() && !given.contains("kind")) given["kind"] = "none";
-  const auto [row, resolved] = resolve_kind("annealing", annealing_kinds(), given);
+  const auto [row, resolved] =
+      resolve_kind("annealing", annealing_kinds(), with_kind(options, "none"));
   kind_ = &row;
   options_ = resolved;
   if (row.name != "cosine") return;

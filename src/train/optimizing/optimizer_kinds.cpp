@@ -253,12 +253,7 @@ const std::vector<OptimizerKind>& optimizer_kinds() {
 }
 
 Json resolve_optimizer(const Json& options) {
-  Json given = options;
-  if ((given.is_object() || given.is_null()) && !given.contains("kind")) given["kind"] = "adam";
-  const auto [row, rest] = resolve_kind("optimizer", optimizer_kinds(), given);
-  Json resolved{{"kind", row.name}};
-  resolved.update(rest);
-  return resolved;
+  return with_defaults("optimizer", optimizer_kinds(), with_kind(options, "adam"));
 }
 
 OptimizerPtr make_optimizer(const ParameterList& parameters, const Json& options) {

@@ -1,5 +1,5 @@
-// The rows of the registry of learning algorithms, one per file, and the code that these files
-// share: strings read piece by piece, and Jacobians of a piece.
+// What the files of the learning algorithms share: strings read piece by piece, and Jacobians of a
+// piece.
 //
 // Letters: B batch, c symbols of a piece, S numbers of a state, N numbers of all parameters.
 #pragma once
@@ -9,10 +9,6 @@
 #include "train/learning/learning.h"
 
 namespace pushdown {
-
-LearningKind truncated_learning();
-LearningKind real_time_learning();
-LearningKind unbiased_online_learning();
 
 // Returns uoro in tensor operations: the reference definition, for any network.
 LearningPtr unbiased_online_by_tensors(const Json& options);

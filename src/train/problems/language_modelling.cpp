@@ -6,6 +6,7 @@
 #include "task/dataset_text.h"
 #include "train/evaluation/accuracy.h"
 #include "train/evaluation/evaluation.h"
+#include "train/problems/problem_kinds.h"
 
 namespace pushdown {
 namespace {
@@ -193,6 +194,34 @@ ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetP
                               GrammarPtr grammar) {
   return std::make_shared<LanguageModelling>(std::move(model), std::move(train), std::move(valid),
                                              std::move(grammar));
+}
+
+ProblemKind language_problem() {
+  return {.name = "language_model",
+          .doc = "a language model on strings",
+          .model = "language_model",
+          .model_name = "LanguageModel",
+          .data = place_of_data<DatasetPtr>(),
+          .by_grammar = true,
+          .options = language_modelling_options,
+          .evaluation_options = language_evaluation,
+          .make =
+              [](const ProblemParts& parts) {
+                return language_modelling(parts.model_as<LanguageModel>(),
+                                          parts.train_as<DatasetPtr>(),
+                                          parts.second_as<DatasetPtr>(), parts.grammar);
+              },
+          .evaluate =
+              [](const Measurement& of) {
+                const Dataset& data = *of.data_as<DatasetPtr>();
+                auto options = language_evaluation_options(of);
+                options.next_symbols = next_symbols_of(of, data);
+                options.bound_of_strings = of.options["bound"] == "string";
+                return as_json(evaluate(of.model_as<LanguageModel>(), data, options));
+              },
+          .parse = [](const std::string& text, const std::string& file) -> ProblemData {
+            return std::make_shared<const Dataset>(parse_dataset(text, file));
+          }};
 }
 
 }  // namespace pushdown

@@ -3,8 +3,10 @@
 #include "base/check.h"
 #include "task/curriculum.h"
 #include "task/dataset.h"
+#include "task/dataset_text.h"
 #include "train/evaluation/accuracy.h"
 #include "train/learning/learning.h"
+#include "train/problems/problem_kinds.h"
 
 namespace pushdown {
 namespace {
@@ -265,6 +267,72 @@ ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDa
                        const std::vector<ObjectiveKind>& objectives, GrammarPtr grammar) {
   return std::make_shared<RecognitionProblem>(std::move(model), std::move(train), std::move(valid),
                                               objectives, std::move(grammar));
+}
+
+namespace {
+
+const std::vector<OptionSpec>& recognizer_evaluation() {
+  static const std::vector<OptionSpec> specs{
+      integer_option("batch", 10, "number of strings of equal length measured at once", 1),
+      bin_width_option(),
+      text_option("decision", "own", "decision rule; own: that of the model",
+                  {"own", "last", "mean", "every"}),
+      list_option("decisions", Json::array(),
+                  "further decision rules, measured on the same answers"),
+      threshold_option(),
+      list_option("thresholds", Json::array(),
+                  "with a grammar: further thresholds, measured on the same answers")};
+  return specs;
+}
+
+std::optional<Json> evaluate_recognizer(const Measurement& of) {
+  constexpr auto kWhere = "train.evaluate";
+  const LabelledDataset& data = *of.data_as<LabelledDatasetPtr>();
+  EvaluationOptions options = evaluation_options(of);
+  options.threshold = of.options["threshold"];
+  options.next_symbols = next_symbols_of(of, data);
+  const std::string decision = of.options["decision"];
+  if (decision != "own") options.decision = parse_decision(kWhere, decision);
+  for (const Json& further : of.options["decisions"]) {
+    check(further.is_string(), kWhere, "decisions must be texts, got {}", further.dump());
+    options.decisions.push_back(parse_decision(kWhere, further));
+  }
+  for (const Json& further : of.options["thresholds"]) {
+    check(further.is_number() && further >= 0 && further <= 1, kWhere,
+          "thresholds must be numbers from 0 to 1, got {}", further.dump());
+    options.thresholds.push_back(further);
+  }
+  const auto found = evaluate(of.model_as<Recognizer>(), data, options);
+  auto result = as_json(found);
+  if (!result) return result;
+  (*result)["wrong"] = found->wrong;
+  for (std::size_t d = 0; d < found->decided.size(); ++d)
+    (*result)["decisions"][of.options["decisions"][d].get<std::string>()] =
+        to_json(found->decided[d]);
+  return result;
+}
+
+}  // namespace
+
+ProblemKind recognizer_problem() {
+  return {.name = "recognizer",
+          .doc = "a recognizer",
+          .model = "recognizer",
+          .model_name = "Recognizer",
+          .data = place_of_data<LabelledDatasetPtr>(),
+          .by_grammar = true,
+          .options = recognition_options,
+          .evaluation_options = recognizer_evaluation,
+          .make =
+              [](const ProblemParts& parts) {
+                return recognition(
+                    parts.model_as<Recognizer>(), parts.train_as<LabelledDatasetPtr>(),
+                    parts.second_as<LabelledDatasetPtr>(), parts.objectives, parts.grammar);
+              },
+          .evaluate = evaluate_recognizer,
+          .parse = [](const std::string& text, const std::string& file) -> ProblemData {
+            return std::make_shared<const LabelledDataset>(parse_labelled(text, file));
+          }};
 }
 
 }  // namespace pushdown

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "task/dataset.h"
+#include "train/problems/problem_kinds.h"
 
 namespace pushdown {
 namespace {
@@ -133,6 +134,31 @@ std::optional<TextEvaluation> evaluate(const LanguageModel& model, const TokenFi
   result.cross_entropy = sum / static_cast<double>(result.words);
   result.perplexity = std::exp(result.cross_entropy);
   return result;
+}
+
+ProblemKind sentence_problem() {
+  return {.name = "sentences",
+          .doc = "a language model on sentences",
+          .model = "language_model",
+          .model_name = "LanguageModel",
+          .data = place_of_data<TokenFilePtr>(),
+          .options = sentence_modelling_options,
+          .evaluation_options = language_evaluation,
+          .make =
+              [](const ProblemParts& parts) {
+                return sentence_modelling(parts.model_as<LanguageModel>(),
+                                          parts.train_as<TokenFilePtr>(),
+                                          parts.second_as<TokenFilePtr>());
+              },
+          .evaluate =
+              [](const Measurement& of) {
+                return as_json(evaluate(of.model_as<LanguageModel>(), *of.data_as<TokenFilePtr>(),
+                                        language_evaluation_options(of)));
+              },
+          .holds = [](const std::string& text) { return is_token_note(text); },
+          .parse = [](const std::string& text, const std::string& file) -> ProblemData {
+            return noted_file(text, file);
+          }};
 }
 
 }  // namespace pushdown

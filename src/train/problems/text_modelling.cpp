@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "tensor/backward.h"
+#include "train/problems/problem_kinds.h"
 #include "train/problems/text_reader.h"
 
 namespace pushdown {
@@ -146,6 +147,31 @@ const std::vector<OptionSpec>& text_modelling_options() {
 
 ProblemPtr text_modelling(LanguageModelPtr model, RunningTextPtr train, RunningTextPtr valid) {
   return std::make_shared<TextModelling>(std::move(model), std::move(train), std::move(valid));
+}
+
+ProblemKind text_problem() {
+  return {.name = "text",
+          .doc = "a language model on a running text",
+          .model = "language_model",
+          .model_name = "LanguageModel",
+          .data = place_of_data<RunningTextPtr>(),
+          .options = text_modelling_options,
+          .evaluation_options = language_evaluation,
+          .make =
+              [](const ProblemParts& parts) {
+                return text_modelling(parts.model_as<LanguageModel>(),
+                                      parts.train_as<RunningTextPtr>(),
+                                      parts.second_as<RunningTextPtr>());
+              },
+          .evaluate =
+              [](const Measurement& of) {
+                return as_json(evaluate(of.model_as<LanguageModel>(), of.data_as<RunningTextPtr>(),
+                                        language_evaluation_options(of)));
+              },
+          .holds = [](const std::string& text) { return is_running_text(text); },
+          .parse = [](const std::string& text, const std::string& file) -> ProblemData {
+            return std::make_shared<const RunningText>(parse_running_text(text, file));
+          }};
 }
 
 }  // namespace pushdown

@@ -6,6 +6,7 @@
 #include "task/pair_text.h"
 #include "tensor/backward.h"
 #include "train/evaluation/transduction_accuracy.h"
+#include "train/problems/problem_kinds.h"
 
 namespace pushdown {
 namespace {
@@ -149,6 +150,57 @@ const std::vector<OptionSpec>& transduction_options() {
 
 ProblemPtr transduction(TransducerPtr model, PairSourcePtr train, PairSourcePtr test) {
   return std::make_shared<TransductionProblem>(std::move(model), std::move(train), std::move(test));
+}
+
+namespace {
+
+const std::vector<OptionSpec>& pair_evaluation() {
+  static const std::vector<OptionSpec> specs{
+      integer_option("pairs", 1000, "number of pairs that are drawn and measured", 1),
+      integer_option("seed", 0, "random seed of these pairs", 0),
+      integer_option("batch", 10, "number of pairs measured at once", 1),
+      integer_option("bin_width", 10,
+                     "width of the bins by source length in symbols; bins start at its multiples",
+                     1)};
+  return specs;
+}
+
+std::optional<Json> evaluate_pairs(const Measurement& of) {
+  const auto& model = of.model_as<Transducer>();
+  const PairSource& source = *of.data_as<PairSourcePtr>();
+  check_alphabets("train.evaluate", model, source);
+  Random random(of.options["seed"].get<std::uint64_t>(), "pairs to be measured");
+  const auto pairs = source.draw(of.options["pairs"], random);
+  const auto found = evaluate(model, pairs, evaluation_options(of));
+  auto result = as_json(found);
+  if (!result) return result;
+  (*result)["wrong"] = Json::array();
+  for (const auto index : found->wrong)
+    (*result)["wrong"].push_back({{"source", source.source_alphabet().text(pairs[index].source)},
+                                  {"target", source.target_alphabet().text(pairs[index].target)}});
+  return result;
+}
+
+}  // namespace
+
+ProblemKind transducer_problem() {
+  return {.name = "transducer",
+          .doc = "a transducer",
+          .model = "transducer",
+          .model_name = "Transducer",
+          .data = place_of_data<PairSourcePtr>(),
+          .second = "test",
+          .options = transduction_options,
+          .evaluation_options = pair_evaluation,
+          .make =
+              [](const ProblemParts& parts) {
+                return transduction(parts.model_as<Transducer>(), parts.train_as<PairSourcePtr>(),
+                                    parts.second_as<PairSourcePtr>());
+              },
+          .evaluate = evaluate_pairs,
+          .parse = [](const std::string& text, const std::string& file) -> ProblemData {
+            return parse_pair_source(text, file);
+          }};
 }
 
 }  // namespace pushdown

@@ -14,8 +14,8 @@ std::vector<std::string> kind_names(lua_State* L) {
 }
 
 std::string describe_kind(lua_State* L, const std::string& kind) {
-  const auto& row = find_row("controller.describe", session_kinds(L).controllers, kind);
-  return describe_row(row, row.options, origin_text(L, "controller", kind));
+  return description_of("controller.describe", session_kinds(L).controllers, kind,
+                        origin_text(L, "controller", kind));
 }
 
 }  // namespace controller_module
@@ -27,6 +27,7 @@ void bind_controller(lua_State* L) {
       .def<&kind_names>("kinds", "kinds() -> table  Returns the names of the controllers.")
       .def<&describe_kind>("describe",
                            "describe(kind) -> string  Describes a controller and its options.")
+      .texts<&kind_names>("a controller", "controller")
       .def<&define_controller>("define",
                                "define{options} -> string  Makes a kind of controller from Lua "
                                "functions and returns its name; see docs/extending.md.")

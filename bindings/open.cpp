@@ -78,6 +78,11 @@ Results docs(lua_State* L) {
   return {1};
 }
 
+Results texts(lua_State* L) {
+  push_texts(L);
+  return {1};
+}
+
 Results doc_name(lua_State* L, Any object) {
   push_names(L);
   if (lua_type(L, object.index) == LUA_TUSERDATA && lua_getmetatable(L, object.index)) {
@@ -144,10 +149,17 @@ int open(lua_State* L) {
       .def<&doc_name>("doc_name",
                       "doc_name(object) -> string  Returns the name in docs() of a function, "
                       "module or object, or nil.")
+      .def<&texts>("texts",
+                   "texts() -> table  Returns a list of the functions with an argument that is a "
+                   "name: tables with the name of the function, `call`, the function itself, and "
+                   "`texts`, a function that returns the names; if the function describes what has "
+                   "such a name, also `of` ('a stack') and `option`, the option for it.")
       .def<&options_listing>(
           "options",
           "options(name) -> table  Returns the options of a function, given by its full name, as a "
-          "list of tables with name, type, doc, required, default, choices, minimum, maximum, and "
+          "list of tables with name, type, doc, required, default, choices, minimum, maximum, "
+          "`inside`: the options in the table that is its value, unless these depend on a kind, "
+          "and "
           "`of`: the kinds that have the option, if not all do. Returns nil if the function has no "
           "options. Without a name, returns the names of all functions with options.");
   bind_session(L);

@@ -122,6 +122,7 @@ void bind_stack(lua_State* L) {
       .def<&describe_kind>("describe",
                            "describe(kind) -> string  Describes a stack, its options, and "
                            "the tensors that simulate takes.")
+      .texts<&kind_names>("a stack", "stack")
       .def<&simulate_kind>(
           "simulate",
           "simulate{options} -> Tensor  Drives a bare stack with the tensors and options that "

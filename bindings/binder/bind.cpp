@@ -378,6 +378,28 @@ void define(lua_State* L, int table, const std::string& full_name, const char* k
   lua_rawset(L, table);
 }
 
+void push_texts(lua_State* L) { push_registry_table(L, "pushdown.texts"); }
+
+void note_texts(lua_State* L, int table, const std::string& full_name, const char* key,
+                lua_CFunction texts, const char* of, const char* option) {
+  push_texts(L);
+  lua_createtable(L, 0, 5);
+  const auto set = [L](const char* field, const std::string& text) {
+    if (!text.empty()) lua_pushstring(L, text.c_str()), lua_setfield(L, -2, field);
+  };
+  set("name", full_name);
+  set("of", of);
+  set("option", option);
+  lua_getfield(L, table, key);
+  lua_setfield(L, -2, "call");
+  lua_pushstring(L, full_name.c_str());
+  lua_pushliteral(L, "");
+  lua_pushcclosure(L, texts, 2);
+  lua_setfield(L, -2, "texts");
+  lua_rawseti(L, -2, static_cast<int>(lua_objlen(L, -2)) + 1);
+  lua_pop(L, 1);
+}
+
 Module::Module(lua_State* L, std::string name)
     : L_(L), name_(std::move(name)), table_(lua_gettop(L)), owned_(false) {}
 

@@ -160,6 +160,12 @@ BoundFunction bound() {
 void define(lua_State* L, int table, const std::string& full_name, const char* key,
             const BoundFunction& f, Doc doc);
 
+// Notes the texts that an argument of a function can be, see pd.texts().
+void note_texts(lua_State* L, int table, const std::string& full_name, const char* key,
+                lua_CFunction texts, const char* of, const char* option);
+// Pushes what was noted: a list in the order of the definitions.
+void push_texts(lua_State* L);
+
 // A table of functions. It becomes a field of the table on top of the stack and is popped when the
 // object is destroyed.
 class Module {
@@ -174,6 +180,15 @@ class Module {
   template <auto F>
   Module& def(const char* name, Doc doc) {
     define(L_, table_, name_ + "." + name, name, bound<F>(), doc);
+    latest_ = name;
+    return *this;
+  }
+  // An argument of the function that was defined last is one of the texts that F returns. `of`:
+  // what has these names if the function describes it ("a stack"); `option`: the option that takes
+  // it.
+  template <auto F>
+  Module& texts(const char* of = "", const char* option = "") {
+    note_texts(L_, table_, name_ + "." + latest_, latest_, &thunk<F>, of, option);
     return *this;
   }
   // Defines the call of the module itself, such as pd.tensor{1, 2}. F does not receive the module.
@@ -192,6 +207,7 @@ class Module {
   std::string name_;
   int table_;
   bool owned_;
+  const char* latest_ = "";
 };
 
 // Makes the metatable of a class, pushes it and fills in what every class has.

@@ -14,6 +14,14 @@ std::string describe_row(const Row& row, const std::vector<OptionSpec>& options,
   return text;
 }
 
+// The same for the row called `kind`.
+template <class Row>
+std::string description_of(const char* where, const std::vector<Row>& rows, const std::string& kind,
+                           const std::string& origin = "") {
+  const auto& row = find_row(where, rows, kind);
+  return describe_row(row, row.options, origin);
+}
+
 // The options of every kind.
 template <class Row>
 std::vector<OptionGroup> option_groups(const std::vector<Row>& rows) {

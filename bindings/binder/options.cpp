@@ -253,6 +253,9 @@ Json told(const DeclaredOption& option) {
   else if (!spec.default_value.is_null())
     row["default"] = spec.default_value;
   if (!spec.choices.empty()) row["choices"] = spec.choices;
+  if (spec.inside != nullptr)
+    if (const auto kinds = spec.inside(); kinds.size() == 1 && kinds[0].kind.empty())
+      for (const auto& inner : declared(kinds[0].options)) row["inside"].push_back(told(inner));
   if (std::isfinite(spec.minimum)) row["minimum"] = spec.minimum;
   if (std::isfinite(spec.maximum)) row["maximum"] = spec.maximum;
   return row;

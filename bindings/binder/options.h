@@ -123,8 +123,8 @@ void note_options(lua_State* L, const std::string& full_name, RowsFunction rows)
 // Returns the options that were noted for the function, or null.
 RowsFunction noted_options(lua_State* L, const std::string& full_name);
 std::vector<std::string> functions_with_options(lua_State* L);
-// Returns a list of {name, type, doc, required, default, choices, minimum, maximum, of, by}. `of`
-// lists the groups that have the option if not all do.
+// Returns a list of {name, type, doc, required, default, choices, minimum, maximum, inside, of,
+// by}. `of` lists the groups that have the option if not all do.
 std::optional<Json> options_of(lua_State* L, const std::string& full_name);
 
 // ---- Attributes of a row besides name, member and description ----

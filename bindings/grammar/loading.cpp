@@ -47,6 +47,12 @@ std::vector<std::string> list_grammars(lua_State* L, const std::optional<std::st
   return grammar_names(L, kind == "synchronous");
 }
 
+std::vector<std::string> all_grammars(lua_State* L) {
+  auto names = grammar_names(L, false);
+  for (auto& name : grammar_names(L, true)) names.push_back(std::move(name));
+  return names;
+}
+
 std::string describe_grammar(lua_State* L, const std::string& name) {
   return describe_definition(L, DefinitionKind::grammar, name);
 }
@@ -231,6 +237,7 @@ void bind_grammar_loading(Module& module) {
           "load(name_or_path, options) -> Grammar or SynchronousGrammar  Returns a grammar of the "
           "grammars folder, or the grammar in a file: a grammar file (.lua), text in NLTK's "
           "notation (.txt, .pcfg, .cfg) or a synchronous grammar (.scfg, .itg).")
+      .texts<&all_grammars>()
       .def<&parse>(
           "parse",
           "parse(text) -> Grammar or SynchronousGrammar  Returns a grammar from text in NLTK's "
@@ -258,7 +265,8 @@ void bind_grammar_loading(Module& module) {
                            "list(kind='context_free') -> table  Returns the names of the "
                            "'context_free' or 'synchronous' grammars that load() knows.")
       .def<&describe_grammar>(
-          "describe", "describe(name_or_path) -> string  Describes a grammar and its options.");
+          "describe", "describe(name_or_path) -> string  Describes a grammar and its options.")
+      .texts<&all_grammars>("a grammar");
 }
 
 }  // namespace pushdown

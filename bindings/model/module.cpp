@@ -153,8 +153,7 @@ bool accepts(const Recognizer& model, const Tokens& tokens) {
 std::vector<std::string> layers() { return row_names(layer_kinds()); }
 
 std::string describe_layer(const std::string& kind) {
-  const auto& row = find_row("model.describe_layer", layer_kinds(), kind);
-  return describe_row(row, row.options);
+  return description_of("model.describe_layer", layer_kinds(), kind);
 }
 
 std::vector<std::string> architectures() { return row_names(network_kinds()); }
@@ -191,16 +190,19 @@ void bind_model(lua_State* L) {
       .def<&describe_recognizer>("describe_recognizer",
                                  "describe_recognizer(architecture='recurrent') -> string  "
                                  "Describes the options of recognizer.")
+      .texts<&architectures>()
       .def<&architectures>(
           "architectures",
           "architectures() -> table  Returns the architectures that a model can have.")
       .def<&describe_options>(
           "describe",
-          "describe(architecture='recurrent') -> string  Describes the options of language_model.");
+          "describe(architecture='recurrent') -> string  Describes the options of language_model.")
+      .texts<&architectures>("an architecture");
   module.def<&layers>("layers", "layers() -> table  Returns the kinds of layers of a transformer.")
       .def<&describe_layer>(
           "describe_layer",
-          "describe_layer(kind) -> string  Describes a layer of a transformer and its options.");
+          "describe_layer(kind) -> string  Describes a layer of a transformer and its options.")
+      .texts<&layers>("a layer", "layers");
   Class<LanguageModel> language_models(module, "A language model: a network and an output layer.");
   language_models
       .def<&logits>("logits",

@@ -2,6 +2,7 @@
 #include "analysis/pda_extraction.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/grammar/file.h"
 #include "bindings/model/classes.h"
 #include "bindings/modules.h"
 #include "bindings/pda/classes.h"
@@ -158,6 +159,7 @@ void bind_rules(lua_State* L) {
             "insert_rules(model, pda, {options}) -> table  Programs an automaton or a part of one "
             "(a Pda, a hint's name, a path, or a list of these) into the weights of an 'nspda' "
             "recognizer. Returns a report of the rules, whether each holds, and its margin.")
+        .texts<&hint_names>()
         .def<&extract>("extract_pda",
                        "extract_pda(model, {options}) -> Pda, table  Returns the automaton that an "
                        "'nspda' recognizer represents, and a table that compares both on strings.");

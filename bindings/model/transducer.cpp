@@ -114,7 +114,8 @@ void bind_transducer(lua_State* L) {
             "pd.model.describe_transducer().")
         .def<&describe_transducer>("describe_transducer",
                                    "describe_transducer(architecture='recurrent') -> string  "
-                                   "Describes the options of transducer.");
+                                   "Describes the options of transducer.")
+        .texts<[] { return row_names(network_kinds()); }>();
     Class<Transducer> type(module,
                            "A transducer: reads a source string and writes a target string.");
     type.def<&translate>(

@@ -125,6 +125,12 @@ struct PdaSpec {
   }
 };
 
+std::vector<std::string> automata_and_hints(lua_State* L) {
+  auto names = definition_names(L, DefinitionKind::automaton);
+  for (auto& name : hint_names(L)) names.push_back(std::move(name));
+  return names;
+}
+
 }  // namespace
 
 Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options) {
@@ -149,6 +155,7 @@ void bind_pda_loading(Module& module) {
           "load",
           "load(name_or_path, options) -> Pda  Returns an automaton of the grammars folder, a hint "
           "('an_bn/whole'), or the automaton in an automaton file (.lua) or a text file (.pda).")
+      .texts<&automata_and_hints>()
       .def<&hint_names>("hints",
                         "hints() -> table  Returns the names of the hints that load() knows: "
                         "automata and parts of automata that can be inserted into networks.")
@@ -164,7 +171,8 @@ void bind_pda_loading(Module& module) {
           "list", "list() -> table  Returns the names that load() knows.")
       .def<[](lua_State* L, const std::string& name) {
         return describe_definition(L, DefinitionKind::automaton, name);
-      }>("describe", "describe(name_or_path) -> string  Describes an automaton and its options.");
+      }>("describe", "describe(name_or_path) -> string  Describes an automaton and its options.")
+      .texts<&automata_and_hints>();
 }
 
 }  // namespace pushdown

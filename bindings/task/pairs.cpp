@@ -70,8 +70,7 @@ Json list_chomsky_tasks() {
 std::vector<std::string> transductions() { return row_names(pair_kinds()); }
 
 std::string describe_transduction(const std::string& kind) {
-  const auto& row = find_row("task.describe_transduction", pair_kinds(), kind);
-  return describe_row(row, row.options);
+  return description_of("task.describe_transduction", pair_kinds(), kind);
 }
 
 // A file, or a list of {source, target}.
@@ -148,6 +147,7 @@ void bind_pairs(Module& module) {
       .def<&describe_transduction>(
           "describe_transduction",
           "describe_transduction(kind) -> string  Describes the pairs of a kind and its options.")
+      .texts<&transductions>("a kind of pairs")
       .def<&pair_list>("pairs",
                        "pairs(list, {options}) -> Pairs  Returns the pairs of a list of {source, "
                        "target}, or of a file with a pair 'source ||| target' per line.");

@@ -35,32 +35,17 @@ std::string describe_trainer(std::optional<std::string> given) {
   return text;
 }
 
-template <class Kinds>
-std::string train_describe_kind(const char* where, const Kinds& kinds, const std::string& kind) {
-  const auto& row = find_row(where, kinds, kind);
-  return describe_row(row, row.options);
-}
-
 std::vector<std::string> objective_names(lua_State* L) {
   return row_names(session_kinds(L).objectives);
 }
 std::string describe_objective(lua_State* L, const std::string& kind) {
-  const auto& row = find_row("train.describe_objective", session_kinds(L).objectives, kind);
-  return describe_row(row, row.options, origin_text(L, "objective", kind));
-}
-std::vector<std::string> learning_names() { return row_names(learning_kinds()); }
-std::string describe_learning(const std::string& kind) {
-  return train_describe_kind("train.describe_learning", learning_kinds(), kind);
+  return description_of("train.describe_objective", session_kinds(L).objectives, kind,
+                        origin_text(L, "objective", kind));
 }
 
-std::vector<std::string> optimizer_names() { return row_names(optimizer_kinds()); }
-std::string describe_optimizer(const std::string& kind) {
-  return train_describe_kind("train.describe_optimizer", optimizer_kinds(), kind);
-}
-
-std::vector<std::string> annealing_names() { return row_names(annealing_kinds()); }
-std::string describe_annealing(const std::string& kind) {
-  return train_describe_kind("train.describe_annealing", annealing_kinds(), kind);
+template <auto Rows>
+std::vector<std::string> names_of() {
+  return row_names(Rows());
 }
 
 std::string describe_noise() {
@@ -85,35 +70,44 @@ void bind_training_kinds(Module& module) {
           "describe(kind='language_model') -> string  Describes the options of trainer for one "
           "kind of model and data: a 'language_model' on strings, on a running 'text' or on "
           "'sentences', a 'recognizer' or a 'transducer'.")
+      .texts<&names_of<&problem_kinds>>()
       .def<&objective_names>(
           "objectives",
           "objectives() -> table  Returns the objectives that recognizers can be trained with.")
       .def<&describe_objective>(
           "describe_objective",
           "describe_objective(kind) -> string  Describes an objective and its options.")
+      .texts<&objective_names>("an objective", "objective")
       .def<&define_objective>("define_objective",
                               "define_objective{options} -> string  Makes a kind of objective from "
                               "a Lua function and returns its name; see docs/extending.md.")
       .def<&check_objective>("check_objective",
                              "check_objective(kind or {options}) -> Contract  Runs the contract "
                              "tests on an objective: losses, gradients, batches, pieces, options.")
-      .def<&learning_names>(
+      .def<&names_of<&learning_kinds>>(
           "learning_algorithms",
           "learning_algorithms() -> table  Returns the learning algorithms of recognizers.")
-      .def<&describe_learning>(
-          "describe_learning",
-          "describe_learning(kind) -> string  Describes a learning algorithm and its options.")
-      .def<&optimizer_names>("optimizers",
-                             "optimizers() -> table  Returns the names of the optimizers.")
-      .def<&describe_optimizer>(
-          "describe_optimizer",
-          "describe_optimizer(kind) -> string  Describes an optimizer and its options.")
-      .def<&annealing_names>("annealings",
-                             "annealings() -> table  Returns the kinds of annealing, which change "
-                             "the learning rate from update to update.")
-      .def<&describe_annealing>(
-          "describe_annealing",
-          "describe_annealing(kind) -> string  Describes an annealing and its options.")
+      .def<[](const std::string& kind) {
+        return description_of("train.describe_learning", learning_kinds(), kind);
+      }>("describe_learning",
+         "describe_learning(kind) -> string  Describes a learning algorithm and its options.")
+      .texts<&names_of<&learning_kinds>>("a learning algorithm", "learning")
+      .def<&names_of<&optimizer_kinds>>(
+          "optimizers", "optimizers() -> table  Returns the names of the optimizers.")
+      .def<[](const std::string& kind) {
+        return description_of("train.describe_optimizer", optimizer_kinds(), kind);
+      }>("describe_optimizer",
+         "describe_optimizer(kind) -> string  Describes an optimizer and its options.")
+      .texts<&names_of<&optimizer_kinds>>("an optimizer", "optimizer")
+      .def<&names_of<&annealing_kinds>>(
+          "annealings",
+          "annealings() -> table  Returns the kinds of annealing, which change "
+          "the learning rate from update to update.")
+      .def<[](const std::string& kind) {
+        return description_of("train.describe_annealing", annealing_kinds(), kind);
+      }>("describe_annealing",
+         "describe_annealing(kind) -> string  Describes an annealing and its options.")
+      .texts<&names_of<&annealing_kinds>>("an annealing", "annealing")
       .def<&describe_noise>(
           "describe_noise",
           "describe_noise() -> string  Describes the options of adaptive noise on weights.");

@@ -146,6 +146,9 @@ test('completion inside calls, tables and strings', function()
   test.equal(words "pd.model.recognizer{ architecture = 'zzz", '')
   test.equal(words "pd.train.trainer{ curriculum = '", 'incremental sequential two_stage')
   test.equal(words "pd.train.trainer{ curriculum = { kind = 'tw", 'two_stage')
+  test.equal(words "pd.train.trainer{ curriculum = { kind = 'two_stage', thr", 'threshold')
+  test.equal(words 'pd.train.trainer{ noise = { las', 'last_epoch')
+  test.equal(words "pd.train.describe 'tex", 'text')
   test.equal(words "pd.task.labelled{ edits = { '", 'delete insert replace transpose')
   test.equal(words "pd.task.labelled{ edits = { 'insert', 're", 'replace')
   test.equal(words "labelled:curriculum{ stage_end = 'la", 'last_open')
@@ -210,6 +213,26 @@ test('choices of completion are accepted', function()
     local wrong = test.fails(option, function() data:curriculum { [option] = '?' } end)
     for _, choice in ipairs(choices) do assert(wrong:find("'" .. choice .. "'", 1, true), choice .. ' in ' .. wrong) end
   end
+end)
+
+-- The functions with an argument that is a name, and the names that the core lists for them.
+test('listed names are accepted, and others are not', function()
+  local of_option, of_name = {}, {}
+  for _, entry in ipairs(pd.texts()) do
+    local names = entry.texts()
+    assert(#names > 1, entry.name)
+    of_name[entry.name] = names
+    if entry.option then of_option[entry.option] = entry.name end
+    if entry.of then
+      test.equal(pd.doc_name(entry.call), entry.name)
+      for _, name in ipairs(names) do assert(#entry.call(name) > 10, name) end
+      test.fails('no_such_name', function() entry.call 'no_such_name' end)
+    end
+  end
+  test.equal(of_option.stack, 'pd.stack.describe')
+  test.equal(of_option.learning, 'pd.train.describe_learning')
+  test.equal(table.concat(of_name['pd.stack.describe'], ' '), table.concat(pd.stack.kinds(), ' '))
+  test.equal(table.concat(of_name['pd.train.describe'], ' '), 'text sentences language_model recognizer transducer')
 end)
 
 test('help lists the Lua modules and the options by kind, and finds words', function()

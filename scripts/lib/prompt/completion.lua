@@ -6,32 +6,23 @@ local pd = require 'pushdown'
 local prompt = require 'pushdown.prompt'
 local reading = require 'pushdown.prompt.reading'
 
--- For each option with kinds: the function that lists the kinds and the one that describes a kind.
-local kinds = {
-  stack = { pd.stack.kinds, pd.stack.describe },
-  controller = { pd.controller.kinds, pd.controller.describe },
-  optimizer = { pd.train.optimizers, pd.train.describe_optimizer },
-  annealing = { pd.train.annealings, pd.train.describe_annealing },
-  objective = { pd.train.objectives, pd.train.describe_objective },
-  learning = { pd.train.learning_algorithms, pd.train.describe_learning },
-  layers = { pd.model.layers, pd.model.describe_layer },
-  curriculum = { function() return { 'sequential', 'incremental', 'two_stage' } end },
-}
-local function joined(...)
-  local all = {}
-  for _, list in ipairs { ... } do
-    for _, name in ipairs(list) do all[#all + 1] = name end
+-- What the core says of the names that arguments of functions can be: by the name of the function, and by the option
+-- that has such kinds.
+local function by(field)
+  local found = {}
+  for _, entry in ipairs(pd.texts()) do
+    if entry[field] then found[entry[field]] = entry end
   end
-  return all
+  return found
 end
 
-local function grammars() return joined(pd.grammar.list(), pd.grammar.list 'synchronous') end
-local function automata() return joined(pd.pda.list(), pd.pda.hints()) end
 local function documented()
   local names = {}
   for name in pairs(pd.docs()) do names[#names + 1] = (name:gsub('^pd%.', '')) end
-  for _, group in pairs(kinds) do names = joined(names, group[1]()) end
-  return joined(names, pd.grammar.list())
+  for _, entry in ipairs(pd.texts()) do
+    for _, name in ipairs(entry.of and entry.texts() or {}) do names[#names + 1] = name end
+  end
+  return names
 end
 local function modules()
   local names = {}
@@ -42,25 +33,12 @@ local function modules()
 end
 
 -- The names that a text argument of a call can have.
-local arguments = {
-  help = documented,
-  require = modules,
-  ['pd.grammar.load'] = grammars, ['pd.grammar.describe'] = grammars,
-  ['pd.pda.load'] = automata, ['pd.pda.describe'] = automata,
-  ['pd.model.insert_rules'] = pd.pda.hints,
-  ['pd.stack.describe'] = pd.stack.kinds,
-  ['pd.controller.describe'] = pd.controller.kinds,
-  ['pd.train.describe_optimizer'] = pd.train.optimizers,
-  ['pd.train.describe_annealing'] = pd.train.annealings,
-  ['pd.train.describe_objective'] = pd.train.objectives,
-  ['pd.train.describe_learning'] = pd.train.learning_algorithms,
-  ['pd.model.describe_layer'] = pd.model.layers,
-  ['pd.task.describe_transduction'] = pd.task.transductions,
-  ['pd.model.describe'] = pd.model.architectures,
-  ['pd.model.describe_recognizer'] = pd.model.architectures,
-  ['pd.model.describe_transducer'] = pd.model.architectures,
-  ['pd.train.describe'] = function() return { 'language_model', 'text', 'sentences', 'recognizer', 'transducer' } end,
-}
+local function arguments(call)
+  if call == 'help' then return documented() end
+  if call == 'require' then return modules() end
+  local entry = by('name')[call]
+  return entry and entry.texts()
+end
 
 -- Adds the options that a description lists to `found`: name -> list of its permitted texts.
 local function add_described(found, describe, ...)
@@ -68,11 +46,19 @@ local function add_described(found, describe, ...)
   for _, option in ipairs(ok and described(text) or {}) do found[option.name] = option.choices end
 end
 
--- The options of functions that describe them by name, in the file that the name means.
-local describes = {
-  ['pd.grammar.load'] = pd.grammar.describe,
-  ['pd.pda.load'] = pd.pda.describe,
-}
+local function add_options(found, list)
+  for _, option in ipairs(list) do found[option.name] = option.choices or found[option.name] or {} end
+end
+
+-- The options in the table that is the value of an option of some function; empty if there are none.
+local function inside(option)
+  for _, name in ipairs(option and pd.options() or {}) do
+    for _, one in ipairs(pd.options(name)) do
+      if one.name == option and one.inside then return one.inside end
+    end
+  end
+  return {}
+end
 
 -- The class of a global or of one of its fields, found without calling anything; nil if that is not possible.
 local function class_of(path)
@@ -87,7 +73,7 @@ end
 -- The full name of the called function: 'pd.stack.simulate', 'Grammar:sample', or '*:sample' for a method of an unknown
 -- class.
 local function full_name(callee)
-  if callee == nil or arguments[callee] then return callee end
+  if callee == nil or callee == 'help' or callee == 'require' then return callee end
   local object, method = callee:match '^(.*):([^:]*)$'
   if method then
     local name = ('%s:%s'):format(class_of(object) or '*', method)
@@ -104,12 +90,10 @@ local function call_of(frame)
   end
 end
 
--- The list and the description of the kinds that the table of a frame can have.
-local function kinds_of(frame)
+-- The option whose value, or a part of whose value, is the table of a frame.
+local function option_of(frame)
   if call_of(frame) then return nil end
-  local around = frame.parent
-  if frame.parent_key then return kinds[frame.parent_key] end
-  return around and around.parent_key == 'layers' and kinds.layers or nil
+  return frame.parent_key or frame.parent and frame.parent.parent_key
 end
 
 -- Adds the options of a function of a Lua module, or of the tables in a list that is one of its options.
@@ -126,23 +110,24 @@ local function options_of(frame)
     local of_any = call:sub(1, 1) == '*'
     for _, name in ipairs(of_any and pd.options() or { call }) do
       if not of_any or name:match ':[^:]*$' == call:sub(2) then
-        for _, option in ipairs(options.of(name, frame.keys)) do
-          found[option.name] = option.choices or found[option.name] or {}
-        end
+        add_options(found, options.of(name, frame.keys))
       end
     end
-    if describes[call] then add_described(found, describes[call], text) end
+    -- The options of what a function loads by its name.
+    local loaded = call:find '%.load$' and by('name')[call:gsub('load$', 'describe')]
+    if loaded then add_described(found, loaded.call, text) end
     add_library(found, call)
   end
   -- A table in a list of tables, as in series = { { y = ...
   local list = not call and frame.parent
   if list and list.parent and list.parent_key then add_library(found, call_of(list.parent), list.parent_key) end
-  local of_kind = kinds_of(frame)
+  local option = option_of(frame)
+  local of_kind = by('option')[option]
   if of_kind then
-    found.kind = of_kind[1]()
-    if type(frame.keys.kind) == 'string' then add_described(found, of_kind[2], frame.keys.kind) end
-  elseif frame.parent_key == 'noise' then
-    add_described(found, pd.train.describe_noise)
+    found.kind = of_kind.texts()
+    if type(frame.keys.kind) == 'string' then add_described(found, of_kind.call, frame.keys.kind) end
+  else
+    add_options(found, inside(option))
   end
   return found
 end
@@ -166,10 +151,14 @@ local function texts_of(context)
     if not key then return nil end
     local choices = options_of(owner)[key]
     if choices and #choices > 0 then return choices, true end
-    return kinds[key] and kinds[key][1](), true
+    local of_kind = by('option')[key]
+    if of_kind then return of_kind.texts(), true end
+    for _, option in ipairs(inside(key)) do
+      if option.name == 'kind' then return option.choices, true end
+    end
+    return nil, true
   end
-  local names = arguments[full_name(context.called or frame.callee) or '']
-  return names and names()
+  return arguments(full_name(context.called or frame.callee))
 end
 
 -- completion(text) -> the position where the word at the end of the text begins, its possible completions, and what

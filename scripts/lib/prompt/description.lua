@@ -146,30 +146,22 @@ local function resolve(docs, topic)
   end
 end
 
--- The objects that have kinds, with the functions that list and describe them.
+-- The functions that describe something by its name, see pd.texts().
 local function kinds()
-  return {
-    { 'a stack', pd.stack.kinds, pd.stack.describe, "pd.stack.describe '%s'" },
-    { 'a controller', pd.controller.kinds, pd.controller.describe, "pd.controller.describe '%s'" },
-    { 'an architecture', pd.model.architectures, pd.model.describe, "pd.model.describe '%s'" },
-    { 'a layer', pd.model.layers, pd.model.describe_layer, "pd.model.describe_layer '%s'" },
-    { 'an optimizer', pd.train.optimizers, pd.train.describe_optimizer, "pd.train.describe_optimizer '%s'" },
-    { 'an annealing', pd.train.annealings, pd.train.describe_annealing, "pd.train.describe_annealing '%s'" },
-    { 'an objective', pd.train.objectives, pd.train.describe_objective, "pd.train.describe_objective '%s'" },
-    { 'a learning algorithm', pd.train.learning_algorithms, pd.train.describe_learning,
-      "pd.train.describe_learning '%s'" },
-    { 'a kind of pairs', pd.task.transductions, pd.task.describe_transduction, "pd.task.describe_transduction '%s'" },
-    { 'a grammar', pd.grammar.list, pd.grammar.describe, "pd.grammar.describe '%s'" },
-  }
+  local found = {}
+  for _, entry in ipairs(pd.texts()) do
+    if entry.of then found[#found + 1] = entry end
+  end
+  return found
 end
 
 -- The descriptions of all kinds with this name.
 local function describe_kinds(topic)
   local found = {}
   for _, group in ipairs(kinds()) do
-    for _, name in ipairs(group[2]()) do
+    for _, name in ipairs(group.texts()) do
       if name == topic then
-        found[#found + 1] = wrapped_description(('%s: %s'):format(group[1], group[3](name)))
+        found[#found + 1] = wrapped_description(('%s: %s'):format(group.of, group.call(name)))
       end
     end
   end

@@ -41,9 +41,9 @@ end
 
 local function search_kinds(kinds, add, has)
   for _, group in ipairs(kinds) do
-    for _, name in ipairs(group[2]()) do
-      local description = group[3](name)
-      local entry = { group[4]:format(name), description:match '^[^\n]*' }
+    for _, name in ipairs(group.texts()) do
+      local description = group.call(name)
+      local entry = { ("%s '%s'"):format(group.name, name), description:match '^[^\n]*' }
       if not has(name) then
         for line in description:gmatch '\n  ([^\n]*)' do
           if has(line) then entry[2] = line:gsub('%s+', ' ', 1) break end
@@ -121,8 +121,8 @@ end
 
 local M = {}
 
--- search.find(docs, kinds, topic) -> list of {title, text}. docs: pd.docs(); kinds: the objects that have kinds, see
--- pushdown.prompt.description.
+-- search.find(docs, kinds, topic) -> list of {title, text}. docs: pd.docs(); kinds: the functions that describe
+-- something by its name, as in pd.texts().
 function M.find(docs, kinds, topic)
   local has, add, found = finder(topic)
   search_docs(docs, add)

@@ -151,8 +151,7 @@ struct PhaseOptions : CurriculumOptions {
   using Self = PhaseOptions;
   static OptionRows rows() {
     return declare<Self>(
-        {{"kind", &Self::kind, "order of the strings",
-          OneOf{{"sequential", "incremental", "two_stage"}}},
+        {{"kind", &Self::kind, "order of the strings", OneOf{curriculum_kinds()}},
          {"threshold", &Self::threshold, "two_stage: maximum length of the first stage"},
          {"epochs", &Self::limits,
           "epoch at which each stage ends; 350, or {200, 350} for two_stage, if absent"},

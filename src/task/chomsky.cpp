@@ -255,103 +255,89 @@ struct ChomskyRow {
 const std::vector<ChomskyRow>& chomsky_rows() {
   const std::vector<std::string> bits{"0", "1"};
   static const std::vector<ChomskyRow> rows{
-      {{"even_pairs", "regular"},
-       "whether the total number of 01 and 10 is even (0) or odd (1)",
-       even_pairs,
-       Size::none,
-       0,
-       bits,
-       bits},
-      {{"parity_check", "regular"},
-       "whether the number of ones is even (0) or odd (1)",
-       parity_check,
-       Size::none,
-       0,
-       bits,
-       bits},
-      {{"cycle_navigation", "regular"},
-       "the position on a cycle of 5 after steps to the left and to the right",
-       cycle_navigation,
-       Size::none,
-       0,
-       {"left", "stay", "right"},
-       {"0", "1", "2", "3", "4"}},
-      {{"modular_arithmetic", "regular"},
-       "the value of sums, differences and products modulo m, without brackets",
-       modular_arithmetic,
-       Size::modulus,
-       5,
-       {"+", "-", "*"},
-       {}},
-      {{"modular_arithmetic_brackets", "context-free"},
-       "the value of an expression modulo m, with brackets",
-       modular_arithmetic_brackets,
-       Size::modulus,
-       5,
-       {"+", "-", "*", "(", ")"},
-       {}},
-      {{"solve_equation", "context-free"},
-       "the unknown digit of an equation of sums and differences modulo m",
-       solve_equation,
-       Size::modulus,
-       5,
-       {"+", "-", "*", "(", ")", "x", "="},
-       {}},
-      {{"compare_occurrence", "context-free"},
-       "whether there are at least as many ones as zeros (1) or not (0)",
-       compare_occurrence,
-       Size::none,
-       0,
-       bits,
-       bits},
-      {{"reverse_string", "context-free"}, "the reversed string", reverse_string, Size::symbols, 2},
-      {{"stack_manipulation", "context-free", true},
-       "the stack (top first) after a sequence of actions on a given stack (bottom first)",
-       stack_manipulation,
-       Size::none,
-       0,
-       {"0", "1", "pop", "push_0", "push_1"},
-       bits},
-      {{"duplicate_string", "context-sensitive"},
-       "the string twice",
-       duplicate_string,
-       Size::symbols,
-       2},
-      {{"missing_duplicate_string", "context-sensitive"},
-       "the missing symbol of a string that occurs twice",
-       missing_duplicate_string,
-       Size::none,
-       0,
-       {"0", "1", "missing", "empty"},
-       bits},
-      {{"odds_first", "context-sensitive"},
-       "every second symbol, then the others",
-       odds_first,
-       Size::symbols,
-       2},
-      {{"binary_addition", "context-sensitive", true},
-       "the sum of two binary numbers, least significant digits first",
-       binary_addition,
-       Size::none,
-       0,
-       {"0", "1", "+"},
-       bits},
-      {{"binary_multiplication", "context-sensitive", true},
-       "the product of two binary numbers, least significant digits first",
-       binary_multiplication,
-       Size::none,
-       0,
-       {"0", "1", "*"},
-       bits},
-      {{"compute_sqrt", "context-sensitive"},
-       "the square root of a binary number, rounded down, most significant digits first",
-       compute_sqrt,
-       Size::none,
-       0,
-       bits,
-       bits},
-      {{"bucket_sort", "context-sensitive"}, "the sorted symbols", bucket_sort, Size::symbols, 5},
-  };
+      {.task = {"even_pairs", "regular"},
+       .doc = "whether the total number of 01 and 10 is even (0) or odd (1)",
+       .draw = even_pairs,
+       .source = bits,
+       .target = bits},
+      {.task = {"parity_check", "regular"},
+       .doc = "whether the number of ones is even (0) or odd (1)",
+       .draw = parity_check,
+       .source = bits,
+       .target = bits},
+      {.task = {"cycle_navigation", "regular"},
+       .doc = "the position on a cycle of 5 after steps to the left and to the right",
+       .draw = cycle_navigation,
+       .source = {"left", "stay", "right"},
+       .target = {"0", "1", "2", "3", "4"}},
+      {.task = {"modular_arithmetic", "regular"},
+       .doc = "the value of sums, differences and products modulo m, without brackets",
+       .draw = modular_arithmetic,
+       .size = Size::modulus,
+       .size_default = 5,
+       .source = {"+", "-", "*"}},
+      {.task = {"modular_arithmetic_brackets", "context-free"},
+       .doc = "the value of an expression modulo m, with brackets",
+       .draw = modular_arithmetic_brackets,
+       .size = Size::modulus,
+       .size_default = 5,
+       .source = {"+", "-", "*", "(", ")"}},
+      {.task = {"solve_equation", "context-free"},
+       .doc = "the unknown digit of an equation of sums and differences modulo m",
+       .draw = solve_equation,
+       .size = Size::modulus,
+       .size_default = 5,
+       .source = {"+", "-", "*", "(", ")", "x", "="}},
+      {.task = {"compare_occurrence", "context-free"},
+       .doc = "whether there are at least as many ones as zeros (1) or not (0)",
+       .draw = compare_occurrence,
+       .source = bits,
+       .target = bits},
+      {.task = {"reverse_string", "context-free"},
+       .doc = "the reversed string",
+       .draw = reverse_string,
+       .size = Size::symbols,
+       .size_default = 2},
+      {.task = {"stack_manipulation", "context-free", true},
+       .doc = "the stack (top first) after a sequence of actions on a given stack (bottom first)",
+       .draw = stack_manipulation,
+       .source = {"0", "1", "pop", "push_0", "push_1"},
+       .target = bits},
+      {.task = {"duplicate_string", "context-sensitive"},
+       .doc = "the string twice",
+       .draw = duplicate_string,
+       .size = Size::symbols,
+       .size_default = 2},
+      {.task = {"missing_duplicate_string", "context-sensitive"},
+       .doc = "the missing symbol of a string that occurs twice",
+       .draw = missing_duplicate_string,
+       .source = {"0", "1", "missing", "empty"},
+       .target = bits},
+      {.task = {"odds_first", "context-sensitive"},
+       .doc = "every second symbol, then the others",
+       .draw = odds_first,
+       .size = Size::symbols,
+       .size_default = 2},
+      {.task = {"binary_addition", "context-sensitive", true},
+       .doc = "the sum of two binary numbers, least significant digits first",
+       .draw = binary_addition,
+       .source = {"0", "1", "+"},
+       .target = bits},
+      {.task = {"binary_multiplication", "context-sensitive", true},
+       .doc = "the product of two binary numbers, least significant digits first",
+       .draw = binary_multiplication,
+       .source = {"0", "1", "*"},
+       .target = bits},
+      {.task = {"compute_sqrt", "context-sensitive"},
+       .doc = "the square root of a binary number, rounded down, most significant digits first",
+       .draw = compute_sqrt,
+       .source = bits,
+       .target = bits},
+      {.task = {"bucket_sort", "context-sensitive"},
+       .doc = "the sorted symbols",
+       .draw = bucket_sort,
+       .size = Size::symbols,
+       .size_default = 5}};
   return rows;
 }
 
@@ -405,14 +391,7 @@ class ChomskyPairs : public PairSource {
   LengthInterval lengths_;
 };
 
-// A registry function cannot capture state, so each row needs its own function.
-template <std::size_t Index>
-PairSourcePtr make_chomsky(const Json& options, const SynchronousGrammar*) {
-  return std::make_shared<ChomskyPairs>(chomsky_rows()[Index], options);
-}
-
-PairKind chomsky_kind(const ChomskyRow& row,
-                      PairSourcePtr (*make)(const Json&, const SynchronousGrammar*)) {
+PairKind chomsky_kind(const ChomskyRow& row) {
   std::vector<OptionSpec> options{
       list_option("lengths", Json::array({1, 40}),
                   "{lowest, highest} length of the source, drawn uniformly"),
@@ -427,12 +406,10 @@ PairKind chomsky_kind(const ChomskyRow& row,
                           .between(2, 10'000));
   if (row.draw == modular_arithmetic_brackets)
     options.push_back(boolean_option("multiplication", true, "include products"));
-  return {row.task.name, fmt::format("{} ({})", row.doc, row.task.level), options, make};
-}
-
-template <std::size_t... Index>
-std::vector<PairKind> chomsky_kinds(std::index_sequence<Index...>) {
-  return {chomsky_kind(chomsky_rows()[Index], make_chomsky<Index>)...};
+  return {row.task.name, fmt::format("{} ({})", row.doc, row.task.level), options,
+          [&row](const Json& given, const SynchronousGrammar*) -> PairSourcePtr {
+            return std::make_shared<ChomskyPairs>(row, given);
+          }};
 }
 
 }  // namespace
@@ -446,6 +423,10 @@ const std::vector<ChomskyTask>& chomsky_tasks() {
   return tasks;
 }
 
-std::vector<PairKind> chomsky_pairs() { return chomsky_kinds(std::make_index_sequence<16>{}); }
+std::vector<PairKind> chomsky_pairs() {
+  std::vector<PairKind> all;
+  for (const ChomskyRow& row : chomsky_rows()) all.push_back(chomsky_kind(row));
+  return all;
+}
 
 }  // namespace pushdown

@@ -20,6 +20,11 @@ void add_stage(const LabelledDataset& dataset, int stage, std::int64_t longest, 
 
 }  // namespace
 
+const std::vector<std::string>& curriculum_kinds() {
+  static const std::vector<std::string> names{"sequential", "incremental", "two_stage"};
+  return names;
+}
+
 const std::vector<std::string>& stage_ends() {
   static const std::vector<std::string> names{"epochs", "last_open", "converged"};
   return names;
@@ -27,7 +32,7 @@ const std::vector<std::string>& stage_ends() {
 
 std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
                                         const CurriculumOptions& options) {
-  const std::vector<std::string> kinds{"sequential", "incremental", "two_stage"};
+  const auto& kinds = curriculum_kinds();
   check(std::find(kinds.begin(), kinds.end(), options.kind) != kinds.end(), kWhere,
         "kind must be one of {}, got '{}'", quoted_list(kinds), options.kind);
   const bool two = options.kind == "two_stage";

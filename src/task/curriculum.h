@@ -31,6 +31,7 @@ struct CurriculumPhase {
   std::vector<std::int64_t> strings;  // indices into the dataset, from 0, in its order
 };
 
+const std::vector<std::string>& curriculum_kinds();
 const std::vector<std::string>& stage_ends();
 
 struct CurriculumOptions {

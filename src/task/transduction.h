@@ -11,6 +11,7 @@
 // and the tasks of chomsky.h.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,7 +46,8 @@ class PairSource {
 using PairSourcePtr = std::shared_ptr<const PairSource>;
 
 // `options` are resolved; `grammar` is null for the kinds that need none.
-using PairKind = RegistryRow<PairSourcePtr (*)(const Json& options, const SynchronousGrammar*)>;
+using PairKind =
+    RegistryRow<std::function<PairSourcePtr(const Json& options, const SynchronousGrammar*)>>;
 const std::vector<PairKind>& pair_kinds();
 PairKind grammar_pairs();  // the row of the kind "grammar"
 

@@ -15,8 +15,7 @@ constexpr const char* kWhere = "train.trainer";
 
 const std::vector<OptionSpec>& curriculum_options() {
   static const std::vector<OptionSpec> specs{
-      text_option("kind", "sequential", "the order of the strings",
-                  {"sequential", "incremental", "two_stage"}),
+      text_option("kind", "sequential", "the order of the strings", curriculum_kinds()),
       integer_option("threshold", 14, "two_stage: maximum length of the strings of the first stage",
                      1),
       list_option(

@@ -19,13 +19,12 @@ inline std::size_t invalid_utf8(std::string_view text) {
                                                     : -1;
     if (more < 0 || i + static_cast<std::size_t>(more) >= text.size()) return i;
     for (int k = 1; k <= more; ++k)
-      if ((static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]) & 0xC0) != 0x80)
-        return i;
+      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return i;
     const auto second = more > 0 ? static_cast<unsigned char>(text[i + 1]) : 0x80;
     const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
     const bool outside = (lead == 0xED && second > 0x9F) || (lead == 0xF4 && second > 0x8F);
     if (overlong || outside) return i;
-    i += static_cast<std::size_t>(more) + 1;
+    i += more + 1;
   }
   return std::string_view::npos;
 }

@@ -22,7 +22,7 @@ Json read_row(lua_State* L, const std::string& where, const std::string& row,
       const double place = lua_tonumber(L, -2);
       check(place >= 1 && place <= static_cast<double>(places.size()), where,
             "{} has more than the {} entries {}", row, places.size(), quoted_list(places));
-      name = places[static_cast<std::size_t>(place) - 1];
+      name = places[place - 1];
     } else if (lua_type(L, -2) == LUA_TSTRING) {
       name = lua_tostring(L, -2);
     }

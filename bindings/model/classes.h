@@ -10,25 +10,19 @@ namespace pushdown {
 template <>
 struct ClassName<LanguageModel> {
   static constexpr const char* value = "LanguageModel";
-  static std::size_t bytes(const LanguageModel& model) {
-    return static_cast<std::size_t>(model.parameter_count()) * 8;
-  }
+  static std::size_t bytes(const LanguageModel& model) { return model.parameter_count() * 8; }
 };
 
 template <>
 struct ClassName<Recognizer> {
   static constexpr const char* value = "Recognizer";
-  static std::size_t bytes(const Recognizer& model) {
-    return static_cast<std::size_t>(model.parameter_count()) * 8;
-  }
+  static std::size_t bytes(const Recognizer& model) { return model.parameter_count() * 8; }
 };
 
 template <>
 struct ClassName<Transducer> {
   static constexpr const char* value = "Transducer";
-  static std::size_t bytes(const Transducer& model) {
-    return static_cast<std::size_t>(model.parameter_count()) * 8;
-  }
+  static std::size_t bytes(const Transducer& model) { return model.parameter_count() * 8; }
 };
 
 // A model of any kind.

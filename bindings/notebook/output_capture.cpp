@@ -85,7 +85,7 @@ void OutputCapture::read_all(Stream& stream) {
   stream.unended.clear();
   char chunk[65536];
   for (ssize_t count; (count = read(stream.file, chunk, sizeof chunk)) > 0;) {
-    text.append(chunk, static_cast<std::size_t>(count));
+    text.append(chunk, count);
     if (text.size() > (1u << 20)) break;  // the rest follows in the next round
   }
   const auto kept = unended_bytes(text);

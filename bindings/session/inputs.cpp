@@ -38,7 +38,7 @@ std::string sha256_of_file(const fs::path& path) {
   while (stream) {
     stop();
     stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    hash.add(std::string_view(buffer.data(), static_cast<std::size_t>(stream.gcount())));
+    hash.add(std::string_view(buffer.data(), stream.gcount()));
   }
   if (stream.bad() || !stream.eof()) return "";
   return hash.text();

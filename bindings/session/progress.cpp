@@ -63,10 +63,9 @@ std::string progress_text(const ProgressState& state, std::int64_t first, double
     const int length = std::min(room, kLongestBar);
     const auto filled =
         state.total > 0 ? static_cast<int>(length * state.done / state.total) : length;
-    bar = "[" + std::string(static_cast<std::size_t>(filled), '=') +
-          std::string(static_cast<std::size_t>(length - filled), ' ') + "]";
+    bar = "[" + std::string(filled, '=') + std::string(length - filled, ' ') + "]";
   }
-  return (left + bar + right).substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
+  return (left + bar + right).substr(0, std::max(width - 1, 0));
 }
 
 void set_progress_listener(ProgressListener listener) { the_listener = listener; }

@@ -132,7 +132,7 @@ class PlainEditor : public Editor {
       const bool ready = wait_for_input(STDIN_FILENO);
       const auto count = ready ? ::read(STDIN_FILENO, chunk, sizeof chunk) : -1;
       if (count > 0) {
-        buffer_.append(chunk, static_cast<std::size_t>(count));
+        buffer_.append(chunk, count);
       } else if (!ready || (count < 0 && errno == EINTR)) {
         if (ending_signal() != 0) return {Event::end, ""};
         if (!take_interrupt()) continue;
@@ -207,7 +207,7 @@ class LibeditEditor : public Editor {
     const int error = errno;
     set_bracketed_paste(false);
     if (text && count > 0) {
-      std::string line(text, static_cast<std::size_t>(count));
+      std::string line(text, count);
       while (line.ends_with('\n') || line.ends_with('\r')) line.pop_back();
       return {Event::line, line};
     }

@@ -9,8 +9,7 @@ template <>
 struct ClassName<Dataset> {
   static constexpr const char* value = "Dataset";
   static std::size_t bytes(const Dataset& dataset) {
-    return static_cast<std::size_t>(dataset.symbol_count()) * sizeof(int) +
-           static_cast<std::size_t>(dataset.size()) * (sizeof(Word) + sizeof(double));
+    return dataset.symbol_count() * sizeof(int) + dataset.size() * (sizeof(Word) + sizeof(double));
   }
 };
 

@@ -11,8 +11,7 @@ template <>
 struct ClassName<LabelledDataset> {
   static constexpr const char* value = "LabelledDataset";
   static std::size_t bytes(const LabelledDataset& dataset) {
-    return static_cast<std::size_t>(dataset.symbol_count()) * sizeof(int) +
-           static_cast<std::size_t>(dataset.size()) * sizeof(Word);
+    return dataset.symbol_count() * sizeof(int) + dataset.size() * sizeof(Word);
   }
 };
 

@@ -11,8 +11,7 @@ template <>
 struct ClassName<RunningText> {
   static constexpr const char* value = "RunningText";
   static std::size_t bytes(const RunningText& text) {
-    return static_cast<std::size_t>(text.size()) * sizeof(int) +
-           static_cast<std::size_t>(text.alphabet().size()) * 2 * sizeof(std::string);
+    return text.size() * sizeof(int) + text.alphabet().size() * 2 * sizeof(std::string);
   }
 };
 

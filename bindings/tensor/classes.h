@@ -9,7 +9,7 @@ template <>
 struct ClassName<Tensor> {
   static constexpr const char* value = "Tensor";
   static std::size_t bytes(const Tensor& tensor) {
-    return tensor.defined() ? static_cast<std::size_t>(tensor.numel()) * tensor.element_size() : 0;
+    return tensor.defined() ? tensor.numel() * tensor.element_size() : 0;
   }
 };
 

@@ -73,7 +73,7 @@ std::optional<Tensor> tensor_key(const Tensor& tensor, const Any& key) {
     // LibTorch gives masks without dimensions another meaning, and fails internally on some of
     // them.
     check(indices.dim() > 0 && indices.dim() <= tensor.dim() &&
-              tensor.sizes().slice(0, static_cast<std::size_t>(indices.dim())) == indices.sizes(),
+              tensor.sizes().slice(0, indices.dim()) == indices.sizes(),
           "Tensor",
           "a mask must have the tensor's shape or its first dimensions: expected {}, got {}",
           shape_text(tensor), shape_text(indices));

@@ -39,7 +39,7 @@ bool write_all(int descriptor, std::string_view bytes) {
     const auto written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(written);
   }
   return true;
 }
@@ -60,7 +60,7 @@ std::string read_all(int descriptor, const Path& path) {
     if (count == 0) return bytes;
     if (bytes.size() + static_cast<std::size_t>(count) > bytes.capacity())
       check_memory("file", path.string(), 2.0 * static_cast<double>(bytes.capacity()));
-    bytes.append(buffer, static_cast<std::size_t>(count));
+    bytes.append(buffer, count);
   }
 }
 

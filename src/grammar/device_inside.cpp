@@ -49,9 +49,7 @@ std::pair<std::vector<std::int32_t>, std::vector<T>> flat(
 // Runs the batch on the current device; it computes `results` numbers.
 template <class Batch, class Launch>
 std::vector<double> on_device(Batch& batch, std::int64_t results, const Launch& launch) {
-  const auto bytes = [](std::int64_t numbers) {
-    return static_cast<std::size_t>(numbers) * sizeof(double);
-  };
+  const auto bytes = [](std::int64_t numbers) { return numbers * sizeof(double); };
   const DeviceMemory memory(bytes(batch.numbers())), out(bytes(results));
   DeviceMemory image(batch.image_for(nullptr).bytes().size());
   image.upload(batch.image_for(image.data()).bytes().data());

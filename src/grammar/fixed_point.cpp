@@ -152,7 +152,7 @@ void newton(const Part& part, std::vector<double>& x) {
 }  // namespace
 
 SparseMatrix identity_matrix(int size) {
-  SparseMatrix matrix(static_cast<std::size_t>(size));
+  SparseMatrix matrix(size);
   for (int i = 0; i < size; ++i) matrix[i].emplace_back(i, 1.0);
   return matrix;
 }

@@ -68,7 +68,7 @@ class LineReader {
     const auto [end, error] =
         std::from_chars(line_.data() + at_, line_.data() + line_.size(), value);
     if (error != std::errc()) stop("expected {}, got {}", expected, rest());
-    at_ = static_cast<std::size_t>(end - line_.data());
+    at_ = end - line_.data();
     return value;
   }
 

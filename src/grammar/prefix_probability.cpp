@@ -24,8 +24,8 @@ class NextSymbols {
         n_(static_cast<int>(word.size())),
         longest_(lengths.back()),
         symbols_(table.grammar().alphabet().size()),
-        columns_(static_cast<std::size_t>(longest_) + 1),
-        mass_columns_(static_cast<std::size_t>(table.max_length()) + 1),
+        columns_(longest_ + 1),
+        mass_columns_(table.max_length() + 1),
         known_(S::from_weight(std::ldexp(1.0, scale))),
         inside_(inside_chart(ChartRules<S>(form_, symbols_, scale), word)),
         masses_(table.masses()) {
@@ -89,7 +89,7 @@ class NextSymbols {
                                   columns_;
   }
   const double* mass_of(int nonterminal) const {
-    return masses_.data() + static_cast<std::size_t>(nonterminal) * mass_columns_;
+    return masses_.data() + nonterminal * mass_columns_;
   }
   double& next(int t, int symbol) {
     return next_[static_cast<std::size_t>(t) * static_cast<std::size_t>(symbols_) +
@@ -139,8 +139,7 @@ class NextSymbols {
     }
     for (std::size_t p = 0; p < form_.pairs.size(); ++p)
       for (const auto& [left, weight] : form_.pairs[p].lefts)
-        add(above_[p * columns_ + static_cast<std::size_t>(end)],
-            S::times(S::from_weight(weight), before_[left]));
+        add(above_[p * columns_ + end], S::times(S::from_weight(weight), before_[left]));
   }
 
   const NormalForm& form_;

@@ -149,7 +149,7 @@ Translations translations(const SynchronousGrammar& grammar, const Word& source,
         "limit must be 1 to 1,000,000, got {}", limit);
   const SourceForest forest(grammar, source);
   Translations result;
-  Targets targets(grammar, forest, static_cast<std::size_t>(limit) + 1);
+  Targets targets(grammar, forest, limit + 1);
   auto& found = result.targets;
   while (static_cast<std::int64_t>(found.size()) <= limit && targets.next(found)) {
   }

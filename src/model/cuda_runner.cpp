@@ -45,7 +45,7 @@ class CudaRunner final : public TypedDeviceRunner<CudaRunner> {
     // Memory that LibTorch has reserved but not allocated counts as free.
     const auto kept = c10::cuda::CUDACachingAllocator::getDeviceStats(device_.index());
     const auto idle = kept.reserved_bytes[0].current - kept.allocated_bytes[0].current;
-    return cuda_memory(device_.index()).free_bytes + static_cast<std::size_t>(idle);
+    return cuda_memory(device_.index()).free_bytes + idle;
   }
 
  private:

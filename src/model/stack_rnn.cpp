@@ -22,7 +22,7 @@ template <class Vector>
 std::size_t place_of(const Vector& hidden, const std::vector<Vector>& state) {
   const auto found = std::find_if(state.begin(), state.end(),
                                   [&](const Vector& own) { return own.is_same(hidden); });
-  return static_cast<std::size_t>(found - state.begin());
+  return found - state.begin();
 }
 
 std::pair<Tensor, ControllerState> advanced(const Controller& controller, const Tensor& input,

@@ -93,7 +93,7 @@ Passes StatePushdown::advance_inside(const Tensor& words, const Refinement& refi
   F* const pass_weights = passes > 1 ? result.weights.data_ptr<F>() : nullptr;
   const auto* symbols = ids.data_ptr<std::int64_t>();
   parallel_for(batch, [&](std::int64_t b) {
-    const Buffer scratch(pool_, static_cast<std::size_t>(scratch_size));
+    const Buffer scratch(pool_, scratch_size);
     auto& stack = (*stacks)[b];
     const auto depth = std::ssize(stack);
     stack.resize(depth + length);
@@ -122,12 +122,12 @@ ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
   const Tensor labels = batch.labels.to(at::kCPU, at::kDouble).contiguous();
   const auto sizes = shape(batch.refinement);
   const auto size = state_pushdown_weight_size(sizes);
-  const Buffer memory(pool_, static_cast<std::size_t>(2 * size) * sizeof(F));
+  const Buffer memory(pool_, 2 * size * sizeof(F));
   const auto parameters = pack(weights(discrete_ == Discrete::always), sizes, memory.as<F>());
   F* const gradient = memory.as<F>() + size;
   std::fill(gradient, gradient + size, F(0));
   const auto kernel = kernel_for<StatePushdownKernel<F>>(current_isa(), sizes, task);
-  const Buffer scratch(pool_, static_cast<std::size_t>(kernel.scratch_bytes(sizes, length)));
+  const Buffer scratch(pool_, kernel.scratch_bytes(sizes, length));
 
   std::vector<std::int64_t> stack(length);
   std::vector<F> neurons(states_);

@@ -159,9 +159,7 @@ std::int64_t Statement::integer(int column) const {
 double Statement::number(int column) const { return sqlite3_column_double(statement_, column); }
 std::string Statement::text(int column) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  return data
-             ? std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)))
-             : std::string();
+  return data ? std::string(data, sqlite3_column_bytes(statement_, column)) : std::string();
 }
 
 }  // namespace pushdown

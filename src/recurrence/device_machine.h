@@ -169,9 +169,7 @@ class DeviceStepMachine {
     const auto sequences = run_.models * run_.batch;
     const auto sums = (sequences + run_.models) * program_.parameters;
     const auto sizes = device_step_sizes(program_.memory);
-    const auto bytes = [](std::int64_t count) {
-      return static_cast<std::size_t>(count) * sizeof(F);
-    };
+    const auto bytes = [](std::int64_t count) { return count * sizeof(F); };
     const auto fail = [&](const std::string& what_is_there) {
       const auto text = [&](std::int64_t count) {
         return fmt::format("{:.1f} MB", static_cast<double>(bytes(count)) / 1e6);

@@ -30,8 +30,8 @@ class Summands {
   }
   // Those of each number in the order in which they were added.
   void sort(std::vector<std::int32_t>& starts, std::vector<DeviceSummand>& sorted) const {
-    starts.assign(static_cast<std::size_t>(count_) + 1, 0);
-    for (const auto& [place, summand] : found_) ++starts[static_cast<std::size_t>(place) + 1];
+    starts.assign(count_ + 1, 0);
+    for (const auto& [place, summand] : found_) ++starts[place + 1];
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
     std::vector<std::int32_t> next = starts;
     sorted.resize(found_.size());

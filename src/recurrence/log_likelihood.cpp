@@ -34,9 +34,7 @@ struct VocabularyPass {
     const auto at_once = vocabulary_rows(hidden), parts = (rows + at_once - 1) / at_once;
     // W^T, b and, for gradients, W, with rows padded to whole vectors.
     const auto layer_size = hidden * vp + vp + (gradients ? outcomes * hp : 0) + 4 * kPadding;
-    const auto bytes = [](std::int64_t count) {
-      return static_cast<std::size_t>(count) * sizeof(F);
-    };
+    const auto bytes = [](std::int64_t count) { return count * sizeof(F); };
     const Buffer layer_memory(buffers, bytes(layer_size));
     F* transposed = layer_memory.as<F>();
     F* shift = transposed + hidden * vp;

@@ -82,7 +82,7 @@ class Columns {
   std::optional<std::size_t> find(const std::string& name) const {
     const auto found = std::find(names_.begin(), names_.end(), name);
     if (found == names_.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - names_.begin());
+    return found - names_.begin();
   }
   std::size_t at(const std::string& name) const {
     const auto found = find(name);
@@ -208,7 +208,7 @@ NumberExamples parse_number_table(std::string_view text, const std::string& file
     check(place_of_verb >= 2 && place_of_verb <= static_cast<int>(all.size()), kWhere,
           "{}: verb_index must be 2 to {}, the number of words of the sentence, got {}", place,
           all.size(), place_of_verb);
-    example.prefix = joined(all, static_cast<std::size_t>(place_of_verb - 1));
+    example.prefix = joined(all, place_of_verb - 1);
     example.verb = !verb ? all[place_of_verb - 1] : fold ? fold(fields[*verb]) : fields[*verb];
     if (between) example.intervening = whole_number(fields[*between], "n_intervening", place);
     if (different)

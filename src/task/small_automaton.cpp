@@ -63,7 +63,7 @@ PrefixTree prefix_tree(const std::vector<Word>& words, const std::vector<bool>& 
     if (strings > 0 && counts.size() + words[w].size() > kMostNodes) continue;
     int node = 0;
     for (const int s : words[w]) {
-      const auto at = static_cast<std::size_t>(node) * n + static_cast<std::size_t>(s);
+      const auto at = node * n + s;
       if (children[at] == kNone) {
         children[at] = static_cast<int>(counts.size());
         counts.emplace_back();
@@ -79,7 +79,7 @@ PrefixTree prefix_tree(const std::vector<Word>& words, const std::vector<bool>& 
   for (std::size_t i = 0; i < queue.size(); ++i) {
     tree.counts.push_back(counts[queue[i]]);
     for (int s = 0; s < symbols; ++s) {
-      const int child = children[static_cast<std::size_t>(queue[i]) * n + s];
+      const int child = children[queue[i] * n + s];
       tree.children.push_back(child == kNone ? kNone : static_cast<int>(queue.size()));
       if (child == kNone) continue;
       queue.push_back(child);

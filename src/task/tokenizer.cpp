@@ -49,7 +49,7 @@ class Borders {
       auto begin = ubrk_first(iterator_.get());
       for (auto end = ubrk_next(iterator_.get()); end != UBRK_DONE;
            begin = end, end = ubrk_next(iterator_.get()))
-        visit(text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+        visit(text.substr(begin, end - begin));
     }
     utext_close(&opened);
     check_icu(status);

@@ -22,13 +22,13 @@ CommonRows::CommonRows(std::vector<std::vector<Tensor>> lists) : lists_(std::mov
   const Tensor& first = lists_.front().front();
   for (const Tensor& tensor : lists_.front()) size_ += tensor.numel();
   const auto count = std::ssize(lists_);
-  const bool rows =
-      first.storage_offset() == 0 &&
-      first.storage().nbytes() == static_cast<std::size_t>(count * size_) * first.element_size() &&
-      every([&](std::int64_t m, const Tensor& tensor, std::int64_t place) {
-        return tensor.is_contiguous() && tensor.storage_offset() == m * size_ + place &&
-               tensor.storage().is_alias_of(first.storage());
-      });
+  const bool rows = first.storage_offset() == 0 &&
+                    first.storage().nbytes() == count * size_ * first.element_size() &&
+                    every([&](std::int64_t m, const Tensor& tensor, std::int64_t place) {
+                      return tensor.is_contiguous() &&
+                             tensor.storage_offset() == m * size_ + place &&
+                             tensor.storage().is_alias_of(first.storage());
+                    });
   if (rows) {
     all_ = first.detach().as_strided({count, size_}, {size_, 1}, 0);
     return;

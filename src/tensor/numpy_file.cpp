@@ -116,7 +116,7 @@ class NpyHeaderReader {
       skip_blanks();
       const auto [stop, error] = std::from_chars(text_.data() + at_, end, extent);
       if (error != std::errc()) unsound(name_, "a size in its shape is not a number 0, 1, 2, ...");
-      at_ = static_cast<std::size_t>(stop - text_.data());
+      at_ = stop - text_.data();
       extents.push_back(extent);
       if (!accept(',')) {
         expect(')');
@@ -150,7 +150,7 @@ std::string_view split_header(std::string_view& bytes, const std::string& name) 
 
 std::string swapped(std::string_view bytes, std::int64_t size) {
   std::string result(bytes);
-  for (std::size_t i = 0; i < result.size(); i += static_cast<std::size_t>(size))
+  for (std::size_t i = 0; i < result.size(); i += size)
     std::reverse(result.begin() + static_cast<std::ptrdiff_t>(i),
                  result.begin() + static_cast<std::ptrdiff_t>(i) + size);
   return result;

@@ -209,8 +209,7 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   epoch_norms_ = epoch_seconds_ = 0;
   ++phase_epochs_;
   const bool done = problem_->converged(metrics);
-  const bool own_next =
-      !last_phase() && phases_[static_cast<std::size_t>(phase_) + 1].own_validation;
+  const bool own_next = !last_phase() && phases_[phase_ + 1].own_validation;
   if (!last_phase() &&
       (done || phase_epochs_ >= running().epochs || (own_next && schedule_->should_stop()))) {
     ++phase_;

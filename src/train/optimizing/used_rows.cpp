@@ -17,7 +17,7 @@ void TableGradients::clear(const ParameterList& parameters, const UsedRows& next
     const Tensor cleared = stored(gradient_of(parameter));
     if (!kept) continue;
     const UsedRows::Rows& rows = *used_.find(parameter);
-    const auto bytes = static_cast<std::size_t>(rows.size) * cleared.element_size();
+    const auto bytes = rows.size * cleared.element_size();
     for (const std::int64_t row : rows.numbers)
       std::memset(
           static_cast<std::byte*>(cleared.data_ptr()) + row * static_cast<std::int64_t>(bytes), 0,

@@ -7,7 +7,7 @@
 namespace pushdown {
 
 BatchOrder::BatchOrder(std::int64_t count, const Random& random, bool shuffled)
-    : order_(static_cast<std::size_t>(count)), random_(random), shuffled_(shuffled) {
+    : order_(count), random_(random), shuffled_(shuffled) {
   shuffle();
 }
 

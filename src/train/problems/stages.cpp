@@ -53,9 +53,7 @@ class StagedProblem : public Problem {
     }
     return all;
   }
-  void enter(const TrainingPhase& phase) override {
-    stage_ = static_cast<std::size_t>(phase.stage) - 1;
-  }
+  void enter(const TrainingPhase& phase) override { stage_ = phase.stage - 1; }
   std::vector<ProblemPtr> earlier_stages() const override {
     return {stages_.begin(), stages_.end() - 1};
   }

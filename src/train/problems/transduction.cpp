@@ -48,7 +48,7 @@ class TransductionProblem : public Problem {
   std::vector<TrainingPhase> phases(std::int64_t batch) const override {
     TrainingPhase phase;
     for (std::int64_t update = 0; update < epoch_batches_; ++update)
-      phase.batches.emplace_back(static_cast<std::size_t>(batch), update);
+      phase.batches.emplace_back(batch, update);
     return {std::move(phase)};
   }
   bool in_order() const override { return true; }

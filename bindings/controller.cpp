@@ -4,7 +4,6 @@
 #include "bindings/binder/kinds.h"
 #include "bindings/contract.h"
 #include "bindings/define/definition.h"
-#include "bindings/modules.h"
 
 namespace pushdown {
 namespace controller_module {

@@ -10,13 +10,21 @@
 #include "bindings/binder/memory_reserve.h"
 #include "bindings/binder/options.h"
 #include "bindings/binder/registry_keys.h"
-#include "bindings/modules.h"
 #include "bindings/session/progress.h"
 #include "bindings/session/state.h"
 #include "tensor/blas.h"
 #include "tensor/memory.h"
 
 namespace pushdown {
+
+// Each module has a function that adds it to the `pd` table on top of the stack, in this order, and
+// leaves the table there.
+#define PUSHDOWN_MODULES(L)                                                                 \
+  bind_session(L), bind_log(L), bind_tensor(L), bind_grammar(L), bind_pda(L), bind_task(L), \
+      bind_tree(L), bind_stack(L), bind_controller(L), bind_model(L), bind_transducer(L),   \
+      bind_rules(L), bind_train(L), bind_record(L), bind_process(L), bind_file(L)
+void PUSHDOWN_MODULES(lua_State* L);
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -156,28 +164,12 @@ int open(lua_State* L) {
                    "such a name, also `of` ('a stack') and `option`, the option for it.")
       .def<&options_listing>(
           "options",
-          "options(name) -> table  Returns the options of a function, given by its full name, as a "
-          "list of tables with name, type, doc, required, default, choices, minimum, maximum, "
+          "options(name) -> table  Returns the options of a function, given by its full name, as "
+          "a list of tables with name, type, doc, required, default, choices, minimum, maximum, "
           "`inside`: the options in the table that is its value, unless these depend on a kind, "
-          "and "
-          "`of`: the kinds that have the option, if not all do. Returns nil if the function has no "
-          "options. Without a name, returns the names of all functions with options.");
-  bind_session(L);
-  bind_log(L);
-  bind_tensor(L);
-  bind_grammar(L);
-  bind_pda(L);
-  bind_task(L);
-  bind_tree(L);
-  bind_stack(L);
-  bind_controller(L);
-  bind_model(L);
-  bind_transducer(L);
-  bind_rules(L);
-  bind_train(L);
-  bind_record(L);
-  bind_process(L);
-  bind_file(L);
+          "and `of`: the kinds that have the option, if not all do. Returns nil if the function "
+          "has no options. Without a name, returns the names of all functions with options.");
+  PUSHDOWN_MODULES(L);
 
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "pd");

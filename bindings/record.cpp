@@ -2,7 +2,6 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
-#include "bindings/modules.h"
 #include "record/run_registry.h"
 
 namespace pushdown {

@@ -7,7 +7,6 @@
 #include "bindings/contract.h"
 #include "bindings/define/definition.h"
 #include "bindings/model/sequence.h"
-#include "bindings/modules.h"
 #include "bindings/tensor/classes.h"
 #include "model/stack_rnn.h"
 

@@ -8,7 +8,6 @@
 #include "bindings/binder/options.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/synchronous.h"
-#include "bindings/modules.h"
 #include "bindings/session/state.h"
 #include "grammar/device_inside.h"
 #include "grammar/exchange_text.h"

@@ -8,7 +8,6 @@
 #include "bindings/define/definition.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/model/sequence.h"
-#include "bindings/modules.h"
 #include "bindings/pda/classes.h"
 #include "bindings/session/state.h"
 #include "bindings/tensor/classes.h"

@@ -4,7 +4,6 @@
 #include "bindings/binder/options.h"
 #include "bindings/grammar/file.h"
 #include "bindings/model/classes.h"
-#include "bindings/modules.h"
 #include "bindings/pda/classes.h"
 #include "bindings/session/state.h"
 #include "model/rule_insertion.h"

@@ -4,7 +4,6 @@
 #include "bindings/binder/kinds.h"
 #include "bindings/define/definition.h"
 #include "bindings/model/sequence.h"
-#include "bindings/modules.h"
 #include "bindings/session/state.h"
 #include "bindings/task/pairs.h"
 

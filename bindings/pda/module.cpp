@@ -3,7 +3,6 @@
 
 #include "base/check.h"
 #include "bindings/binder/bind.h"
-#include "bindings/modules.h"
 #include "bindings/tensor/classes.h"
 #include "pda/deterministic_run.h"
 #include "pda/minimisation.h"

@@ -10,7 +10,6 @@
 #include "base/written_list.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
-#include "bindings/modules.h"
 #include "bindings/session/inputs.h"
 #include "record/git_state.h"
 

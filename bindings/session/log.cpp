@@ -11,7 +11,6 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/text.h"
-#include "bindings/modules.h"
 #include "bindings/session/terminal.h"
 
 namespace pushdown {

@@ -11,7 +11,6 @@
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/options.h"
 #include "bindings/binder/registry_keys.h"
-#include "bindings/modules.h"
 #include "bindings/session/log.h"
 #include "kernel/compile/code_cache.h"
 #include "kernel/compile/nvrtc.h"

@@ -9,7 +9,6 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/options.h"
-#include "bindings/modules.h"
 #include "bindings/session/log.h"
 #include "bindings/session/state.h"
 #include "bindings/session/terminal.h"

@@ -6,7 +6,6 @@
 #include "bindings/binder/options.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/classes.h"
-#include "bindings/modules.h"
 #include "bindings/session/inputs.h"
 #include "bindings/session/state.h"
 #include "bindings/task/dataset.h"

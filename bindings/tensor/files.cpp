@@ -1,6 +1,5 @@
 // pd.tensor.load and pd.tensor.save: tensors in files of other programs.
 #include "base/check.h"
-#include "bindings/modules.h"
 #include "bindings/session/state.h"
 #include "bindings/tensor/classes.h"
 #include "train/records/tensor_files.h"

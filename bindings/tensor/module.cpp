@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "base/stopping.h"
-#include "bindings/modules.h"
 #include "bindings/session/state.h"
 #include "tensor/backward.h"
 

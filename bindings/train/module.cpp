@@ -8,7 +8,6 @@
 #include "bindings/binder/options.h"
 #include "bindings/define/definition.h"
 #include "bindings/model/classes.h"
-#include "bindings/modules.h"
 #include "bindings/session/log.h"
 #include "bindings/session/progress.h"
 #include "bindings/train/evaluation.h"

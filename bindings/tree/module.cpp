@@ -8,7 +8,6 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
 #include "bindings/binder/text.h"
-#include "bindings/modules.h"
 #include "task/bracketed_text.h"
 #include "task/file_set.h"
 

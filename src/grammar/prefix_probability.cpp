@@ -32,13 +32,13 @@ class NextSymbols {
     if constexpr (std::is_same_v<S, Log>)
       if (!table.logarithms())
         for (double& mass : masses_) mass = std::log(mass);
-    const auto entries = static_cast<std::size_t>(n_) * static_cast<std::size_t>(form_.size);
+    const auto entries = static_cast<std::size_t>(n_) * form_.size;
     check_memory("grammar.prefixes", fmt::format("the prefixes of a string of {} symbols", n_),
                  8.0 * static_cast<double>(entries) * static_cast<double>(columns_));
     contexts_.assign(entries * columns_, S::zero());
     above_.assign(form_.pairs.size() * columns_, S::zero());
     before_.resize(form_.size);
-    next_.assign(static_cast<std::size_t>(n_) * static_cast<std::size_t>(symbols_), S::zero());
+    next_.assign(static_cast<std::size_t>(n_) * symbols_, S::zero());
     const double one_length = S::from_weight(1 / static_cast<double>(lengths.size()));
     for (const int l : lengths)
       if (l > 0) {
@@ -84,17 +84,12 @@ class NextSymbols {
  private:
   // R[A,i,end] at index `end`, for A as it appears on a right side.
   double* context(int nonterminal, int i) {
-    return contexts_.data() + (static_cast<std::size_t>(i) * static_cast<std::size_t>(form_.size) +
-                               static_cast<std::size_t>(nonterminal)) *
-                                  columns_;
+    return contexts_.data() + (static_cast<std::size_t>(i) * form_.size + nonterminal) * columns_;
   }
   const double* mass_of(int nonterminal) const {
     return masses_.data() + nonterminal * mass_columns_;
   }
-  double& next(int t, int symbol) {
-    return next_[static_cast<std::size_t>(t) * static_cast<std::size_t>(symbols_) +
-                 static_cast<std::size_t>(symbol)];
-  }
+  double& next(int t, int symbol) { return next_[static_cast<std::size_t>(t) * symbols_ + symbol]; }
   static void add(double& to, double value) { to = S::plus(to, value); }
 
   // Adds what the contexts of the span i .. end give to M and to smaller spans.

@@ -232,7 +232,7 @@ Results push_strengths(lua_State* L, const SequenceModel& model, const Tensor& w
   return {1};
 }
 
-std::string line_of(const SequenceModel& model, const char* name) {
+std::string line_of_model(const SequenceModel& model, const char* name) {
   return fmt::format("{}: {}, {} symbols, {} parameters, {}", name, model.network().line(),
                      model.alphabet().size(), model.parameter_count(),
                      model.options()["dtype"].get<std::string>());

@@ -74,7 +74,7 @@ Results push_strengths(lua_State* L, const SequenceModel& model, const Tensor& w
 // The recorded step of the model's network.
 std::string model_program(const SequenceModel& model, const ProgramOptions& options);
 // "Recognizer: lstm controller, ..., float32"
-std::string line_of(const SequenceModel& model, const char* name);
+std::string line_of_model(const SequenceModel& model, const char* name);
 // The lines of help about the options of a model.
 std::string describe_model_options(std::string text, const std::vector<OptionSpec>& specs);
 std::string option_lines(const std::vector<OptionSpec>& specs);
@@ -119,8 +119,9 @@ void bind_sequence_model(Class<Model>& type) {
       }>("alphabet", "model:alphabet() -> Alphabet  Returns the symbols of the model.")
       .template def<[](const Model& model) { return model.options(); }>(
           "options", "model:options() -> table  Returns all options, with the defaults filled in.")
-      .template def<[](const Model& model) { return line_of(model, ClassName<Model>::value); }>(
-          "__tostring", "tostring(model) -> string  Returns one line about the model.");
+      .template def<[](const Model& model) {
+        return line_of_model(model, ClassName<Model>::value);
+      }>("__tostring", "tostring(model) -> string  Returns one line about the model.");
 }
 
 }  // namespace pushdown

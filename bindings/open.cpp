@@ -22,7 +22,7 @@ namespace pushdown {
 #define PUSHDOWN_MODULES(L)                                                                 \
   bind_session(L), bind_log(L), bind_tensor(L), bind_grammar(L), bind_pda(L), bind_task(L), \
       bind_tree(L), bind_stack(L), bind_controller(L), bind_model(L), bind_transducer(L),   \
-      bind_rules(L), bind_train(L), bind_record(L), bind_process(L), bind_file(L)
+      bind_rules(L), bind_train(L), bind_record(L), bind_process(L), bind_file(L), bind_text(L)
 void PUSHDOWN_MODULES(lua_State* L);
 
 namespace {

@@ -335,6 +335,7 @@ void push_docs(lua_State* L) { push_registry_table(L, kDocsKey); }
 void push_names(lua_State* L) { push_registry_table(L, kNamesKey, true); }
 
 void add_doc(lua_State* L, const std::string& full_name, const std::string& doc) {
+  if (full_name.find("._") != full_name.npos) return;  // for the library alone
   push_docs(L);
   lua_pushlstring(L, doc.data(), doc.size());
   lua_setfield(L, -2, full_name.c_str());

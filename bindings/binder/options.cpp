@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/stopping.h"
+#include "base/utf8.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/text.h"
 
@@ -57,8 +58,8 @@ class Reader {
     const char* data = lua_tolstring(L_, -1, &size);
     const std::string_view view(data, size);
     if ((bytes_ += size) > kMostBytes) wrong("at most 256 MB of text", "more", path);
-    if (const auto place = invalid_utf8(view); place != view.npos)
-      wrong("UTF-8 text", describe_byte(view, place), path);
+    if (const auto place = find_invalid_utf8(view))
+      wrong("UTF-8 text", describe_byte(view, *place), path);
     return std::string(view);
   }
 
@@ -88,7 +89,7 @@ class Reader {
       std::size_t length = 0;
       const char* name = lua_tolstring(L_, -2, &length);
       const std::string key(name, length);
-      if (invalid_utf8(key) != key.npos) wrong("keys in UTF-8", "a key that is not", path);
+      if (find_invalid_utf8(key)) wrong("keys in UTF-8", "a key that is not", path);
       if (depth == 0 && skipped && skipped->contains(key)) continue;
       sorted.emplace(key, read(depth + 1, path + "." + key));
     }
@@ -184,8 +185,7 @@ void OptionTable::refuse_unknown(const OptionRows& rows) const {
                       "the key " + type_text(L_, lua_gettop(L_) - 1));
     const auto key = Value<std::string>::get(L_, lua_gettop(L_) - 1);
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-    if (invalid_utf8(key) != key.npos)
-      throw WrongType(index_, "keys in UTF-8", "a key that is not");
+    if (find_invalid_utf8(key)) throw WrongType(index_, "keys in UTF-8", "a key that is not");
     throw UnknownOption(running_function(L_), key, names);
   }
 }

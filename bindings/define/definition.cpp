@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "bindings/binder/text.h"
+#include "base/utf8.h"
 #include "bindings/session/input_path.h"
 #include "bindings/session/state.h"
 
@@ -55,7 +55,7 @@ DefinitionHead read_head(lua_State* L, DefinitionOptions& given, const char* reg
   DefinitionHead head;
   head.where = fmt::format("{}.{}", registry, name);
   head.doc = given.doc;
-  check(invalid_utf8(head.doc) == head.doc.npos && head.doc.find('\n') == head.doc.npos, head.where,
+  check(!find_invalid_utf8(head.doc) && head.doc.find('\n') == head.doc.npos, head.where,
         "doc must be one line of UTF-8 text");
   given.options.push(L);
   if (!lua_isnil(L, -1)) head.options = read_option_specs(L, lua_gettop(L), head.where);

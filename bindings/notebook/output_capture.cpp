@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "bindings/binder/text.h"
+#include "base/utf8.h"
 
 namespace pushdown {
 namespace {
@@ -91,8 +91,7 @@ void OutputCapture::read_all(Stream& stream) {
   const auto kept = unended_bytes(text);
   stream.unended = text.substr(text.size() - kept);
   text.resize(text.size() - kept);
-  for (std::size_t place; (place = invalid_utf8(text)) != text.npos;) text[place] = '?';
-  if (!text.empty()) publish_(stream.name, text);
+  if (!text.empty()) publish_(stream.name, valid_utf8(text));
 }
 
 }  // namespace pushdown

@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/atomic_file.h"
 #include "base/check.h"
@@ -115,6 +118,45 @@ void remove_folder(const std::string& path) {
   if (error) fail_environment("file.remove_folder", "'{}': {}", path, error.message());
 }
 
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error)
+    fail_environment("file.make_folder", "cannot make the folder '{}': {}", path, error.message());
+}
+
+std::string temporary_folder() {
+  std::string name = (fs::temp_directory_path() / "pushdown-XXXXXX").string();
+  if (!::mkdtemp(name.data()))
+    fail_environment("file.temporary_folder", "cannot make the folder '{}': {}", name,
+                     std::strerror(errno));
+  return name;
+}
+
+// Adds the regular files below the folder. Folders that are gone or cannot be read are left out.
+void add_files(const fs::path& folder, const std::string& above, std::vector<std::string>& paths) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const auto path = above + at->path().filename().string();
+    std::error_code ignored;
+    const auto type = at->symlink_status(ignored).type();
+    if (type == fs::file_type::directory) add_files(at->path(), path + "/", paths);
+    if (type == fs::file_type::regular) paths.push_back(path);
+  }
+  const bool absent = error == std::errc::no_such_file_or_directory ||
+                      error == std::errc::not_a_directory || error == std::errc::permission_denied;
+  if (error && !absent)
+    fail_environment("file.files", "cannot list the folder '{}': {}", folder.string(),
+                     error.message());
+}
+
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> paths;
+  add_files(folder, "", paths);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 Json repository(const std::string& folder) { return git_state(folder); }
 
 }  // namespace
@@ -143,6 +185,16 @@ void bind_file(lua_State* L) {
       .def<&names_in_folder>(
           "list",
           "list(folder) -> table  Returns the sorted names of the entries of the folder itself.")
+      .def<&files_below>("files",
+                         "files(folder) -> table  Returns the sorted relative paths of the files "
+                         "in the folder and below it; an empty table if there is no such folder.")
+      .def<&make_folder>("make_folder",
+                         "make_folder(path)  Makes the folder and the folders above it, unless "
+                         "they exist.")
+      .def<&temporary_folder>(
+          "temporary_folder",
+          "temporary_folder() -> string  Makes an empty folder for temporary files and returns its "
+          "path.")
       .def<&contents>("contents",
                       "contents(folder) -> {files=, bytes=}  Returns the number of files in the "
                       "folder and below it, and their total size in bytes.")

@@ -1,5 +1,5 @@
 // The inputs of a session: every script, grammar, automaton, hint and data file that it has read,
-// in the state in which it was read. Run folders record them (scripts/lib/provenance.lua).
+// in the state in which it was read. Run folders record them (scripts/lib/store/provenance.lua).
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,6 @@
 // pd.process: child processes for grids, and facts about the own process.
 #include <dlfcn.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -118,11 +119,41 @@ double now() {
 }
 
 std::optional<int> columns(const std::string& stream) {
-  check(stream == "stdout" || stream == "stderr", "process.columns",
-        "the stream must be 'stdout' or 'stderr', got '{}'", stream);
-  const int descriptor = stream == "stdout" ? STDOUT_FILENO : STDERR_FILENO;
-  const int width = terminal_columns(descriptor);
+  static const std::map<std::string, int> kStreams{
+      {"stdin", STDIN_FILENO}, {"stdout", STDOUT_FILENO}, {"stderr", STDERR_FILENO}};
+  const auto found = kStreams.find(stream);
+  check(found != kStreams.end(), "process.columns",
+        "the stream must be 'stdin', 'stdout' or 'stderr', got '{}'", stream);
+  const int width = terminal_columns(found->second);
   return width > 0 ? std::optional(width) : std::nullopt;
+}
+
+int processors() {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+// Adds the words of a table like `arg` on top of the stack, by their indices, and removes it.
+void add_words(lua_State* L, std::map<int, std::string>& words) {
+  if (lua_istable(L, -1))
+    for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1))
+      if (lua_type(L, -2) == LUA_TNUMBER && lua_type(L, -1) == LUA_TSTRING)
+        words[static_cast<int>(lua_tointeger(L, -2))] = lua_tostring(L, -1);
+  lua_pop(L, 1);
+}
+
+std::vector<std::string> words_with(lua_State* L, std::optional<Any> arguments) {
+  std::map<int, std::string> words;
+  lua_getglobal(L, "arg");
+  add_words(L, words);
+  if (arguments) {
+    words.erase(words.lower_bound(0), words.end());
+    lua_pushvalue(L, arguments->index);
+    add_words(L, words);
+  }
+  std::vector<std::string> list;
+  for (const auto& [index, word] : words) list.push_back(word);
+  return list;
 }
 
 void bind_classes(Module& module) {
@@ -161,6 +192,8 @@ void bind_classes(Module& module) {
 
 }  // namespace
 
+std::vector<std::string> command_line(lua_State* L) { return words_with(L, std::nullopt); }
+
 void bind_process(lua_State* L) {
   Module module(L, "process", "Child processes, and facts about this process.");
   module
@@ -183,7 +216,13 @@ void bind_process(lua_State* L) {
                            "measure durations.")
       .def<&columns>("columns",
                      "columns(stream) -> integer  Returns the width of the terminal in characters "
-                     "if the stream, 'stdout' or 'stderr', is a terminal, else nil.");
+                     "if the stream, 'stdin', 'stdout' or 'stderr', is a terminal, else nil.")
+      .def<&processors>("processors",
+                        "processors() -> integer  Returns the number of processors that this "
+                        "process may use.")
+      .def<&words_with>("command_line",
+                        "command_line(arguments) -> table  Returns the words of the command line, "
+                        "starting with the program. `arguments` replaces those from arg[0] on.");
   bind_classes(module);
 }
 

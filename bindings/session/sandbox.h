@@ -1,6 +1,6 @@
 // Runs untrusted Lua code: the files of grammars and automata. Such a file sees only its
-// environment (scripts/lib/grammar.lua). Limits on instructions and memory guarantee that every
-// file ends; Ctrl-C ends it at any time.
+// environment (scripts/lib/grammar/words.lua). Limits on instructions and memory guarantee that
+// every file ends; Ctrl-C ends it at any time.
 #pragma once
 #include <lua.hpp>
 

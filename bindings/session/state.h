@@ -6,6 +6,7 @@
 #include <lua.hpp>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
@@ -30,6 +31,8 @@ struct Session {
 };
 
 Session& session(lua_State* L);
+// Returns the words of the command line, starting with the program.
+std::vector<std::string> command_line(lua_State* L);
 // Returns the folder of the module.
 std::filesystem::path module_folder();
 // Returns the given `seed`, or the next seed of the session, which is the same in every run with

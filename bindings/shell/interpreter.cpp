@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "bindings/binder/text.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/locals.h"
@@ -295,7 +296,8 @@ Interpreter::Outcome Interpreter::compile(std::string_view text, const char* chu
   }
   if (text.starts_with('\033'))
     return {Status::error, name + ": this is compiled Lua; only source text can be run"};
-  if (const auto place = invalid_utf8(text); place != text.npos) {
+  if (const auto found = find_invalid_utf8(text)) {
+    const auto place = *found;
     const auto before = text.substr(0, place);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const auto line_start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;

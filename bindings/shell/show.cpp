@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "bindings/binder/registry_keys.h"
 #include "bindings/binder/text.h"
 
@@ -26,7 +27,7 @@ bool is_identifier(const std::string& text) {
 std::string quoted(std::string text) {
   const bool cut = text.size() > kLongest;
   if (cut) text.resize(kLongest);
-  const bool utf8 = invalid_utf8(text) == text.npos;
+  const bool utf8 = !find_invalid_utf8(text);
   std::string result = "'";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

@@ -21,24 +21,6 @@
 #include "train/problems/stages.h"
 
 namespace pushdown {
-namespace {
-
-// Returns the words of the command line from `arg`, with those of the program at negative indices.
-Json command_line(lua_State* L) {
-  std::map<int, std::string> words;
-  lua_getglobal(L, "arg");
-  if (lua_istable(L, -1))
-    for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1))
-      if (lua_type(L, -2) == LUA_TNUMBER && lua_type(L, -1) == LUA_TSTRING)
-        words[static_cast<int>(lua_tointeger(L, -2))] = lua_tostring(L, -1);
-  lua_pop(L, 1);
-  Json list = Json::array();
-  for (const auto& [index, word] : words) list.push_back(word);
-  return list;
-}
-
-}  // namespace
-
 Json about_now(lua_State* L) {
   std::error_code ignored;
   const auto folder = std::filesystem::current_path(ignored);

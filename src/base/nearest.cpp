@@ -37,7 +37,8 @@ std::size_t distance_of(std::string_view wanted, std::string_view name) {
 
 }  // namespace
 
-std::string nearest_names(std::string_view wanted, const std::vector<std::string>& valid) {
+std::vector<std::string> names_near(std::string_view wanted,
+                                    const std::vector<std::string>& valid) {
   std::size_t best = wanted.size() < 6 ? 1 : wanted.size() < 9 ? 2 : 3;
   std::vector<std::string> nearest;
   for (const auto& name : valid) {
@@ -48,6 +49,11 @@ std::string nearest_names(std::string_view wanted, const std::vector<std::string
     best = distance;
     if (std::find(nearest.begin(), nearest.end(), name) == nearest.end()) nearest.push_back(name);
   }
+  return nearest;
+}
+
+std::string nearest_names(std::string_view wanted, const std::vector<std::string>& valid) {
+  const auto nearest = names_near(wanted, valid);
   std::string text;
   for (std::size_t i = 0; i < nearest.size() && i < 3; ++i)
     text += (i == 0 ? "'" : " or '") + nearest[i] + "'";

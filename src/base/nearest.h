@@ -9,6 +9,9 @@
 
 namespace pushdown {
 
+// Returns the valid names that are equally near, in their order; empty if none is near.
+std::vector<std::string> names_near(std::string_view wanted, const std::vector<std::string>& valid);
+
 // Returns the nearest names for a message, such as "'states' or 'state'"; empty if none is near.
 std::string nearest_names(std::string_view wanted, const std::vector<std::string>& valid);
 

@@ -45,7 +45,7 @@ void Sha256::compress(const unsigned char* block) {
 }
 
 void Sha256::add(std::string_view bytes) {
-  bytes_ += bytes.size();
+  length_ += bytes.size();
   while (!bytes.empty()) {
     const auto count = std::min(bytes.size(), block_.size() - filled_);
     std::memcpy(block_.data() + filled_, bytes.data(), count);
@@ -57,16 +57,28 @@ void Sha256::add(std::string_view bytes) {
   }
 }
 
-std::string Sha256::text() {
-  const std::uint64_t bits = 8 * bytes_;
+void Sha256::finish() {
+  const std::uint64_t bits = 8 * length_;
   const std::string padding = "\x80" + std::string((119 - filled_) % 64, '\0');
   add(padding);
   std::string length;
   for (int shift = 56; shift >= 0; shift -= 8) length += static_cast<char>(bits >> shift & 0xff);
   add(length);
+}
+
+std::string Sha256::text() {
+  finish();
   std::string text;
   for (const auto word : hash_) text += fmt::format("{:08x}", word);
   return text;
+}
+
+std::string Sha256::bytes() {
+  finish();
+  std::string bytes;
+  for (const auto word : hash_)
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(word >> shift & 0xff);
+  return bytes;
 }
 
 std::string sha256(std::string_view bytes) {

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
-#include "grammar/utf8.h"
+#include "base/utf8.h"
 
 namespace pushdown {
 namespace {

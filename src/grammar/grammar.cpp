@@ -6,9 +6,9 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "base/stopping.h"
+#include "base/utf8.h"
 #include "grammar/normal_form.h"
 #include "grammar/symbol_text.h"
-#include "grammar/utf8.h"
 
 namespace pushdown {
 

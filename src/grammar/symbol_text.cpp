@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/check.h"
-#include "grammar/utf8.h"
+#include "base/utf8.h"
 
 namespace pushdown {
 std::string weight_text(double weight) {

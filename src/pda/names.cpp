@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "grammar/symbol_text.h"
-#include "grammar/utf8.h"
 
 namespace pushdown {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "grammar/utf8.h"
+#include "base/utf8.h"
 
 namespace pushdown {
 namespace {

@@ -1,7 +1,7 @@
 #include "task/number_words.h"
 
 #include "base/check.h"
-#include "grammar/utf8.h"
+#include "base/utf8.h"
 #include "task/running_text.h"
 #include "task/word_counts.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "grammar/utf8.h"
+#include "base/utf8.h"
 
 namespace pushdown {
 namespace {

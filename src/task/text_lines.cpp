@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/stopping.h"
-#include "grammar/utf8.h"
+#include "base/utf8.h"
 
 namespace pushdown {
 

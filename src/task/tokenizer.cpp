@@ -7,7 +7,7 @@
 #include <unicode/utf8.h>
 
 #include "base/check.h"
-#include "grammar/utf8.h"
+#include "base/utf8.h"
 
 namespace pushdown {
 namespace {

@@ -27,5 +27,14 @@ TEST(Sha256, ATextInPartsIsTheWholeText) {
     }
 }
 
+TEST(Sha256, TheDigestAsBytes) {
+  Sha256 hash;
+  hash.add("abc");
+  const auto bytes = hash.bytes();
+  ASSERT_EQ(bytes.size(), 32u);
+  EXPECT_EQ(bytes.substr(0, 4), "\xba\x78\x16\xbf");
+  EXPECT_EQ(bytes.substr(28), std::string("\xf2\x00\x15\xad", 4));
+}
+
 }  // namespace
 }  // namespace pushdown::sha256_test

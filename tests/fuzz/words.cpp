@@ -1,7 +1,7 @@
 // Splits lines into sentences and words, and strings into symbols.
+#include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "grammar/alphabet.h"
-#include "grammar/utf8.h"
 #include "task/tokenizer.h"
 
 namespace pushdown {

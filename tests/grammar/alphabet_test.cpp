@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "grammar/utf8.h"
-
 namespace pushdown::alphabet_test {
 namespace {
 
@@ -55,16 +53,6 @@ TEST(Alphabet, ErrorsNameTheSymbolAndTheNearest) {
   EXPECT_THROW(Alphabet({""}), std::invalid_argument);
   EXPECT_THROW(Alphabet({"a b"}), std::invalid_argument);
   EXPECT_THROW(Alphabet({"\xc0\xaf"}), std::invalid_argument);
-}
-
-TEST(Utf8, FindsTheFirstBadByte) {
-  EXPECT_EQ(find_invalid_utf8("aé\xE2\x86\x92\xF0\x9F\x98\x80"), std::nullopt);
-  EXPECT_EQ(find_invalid_utf8("ab\xff"), 2u);
-  EXPECT_EQ(find_invalid_utf8("a\xE2\x86"), 1u);         // truncated
-  EXPECT_EQ(find_invalid_utf8("\xE0\x80\x80"), 0u);      // overlong
-  EXPECT_EQ(find_invalid_utf8("x\xED\xA0\x80"), 1u);     // surrogate
-  EXPECT_EQ(find_invalid_utf8("\xF4\x90\x80\x80"), 0u);  // beyond U+10FFFF
-  EXPECT_EQ(find_invalid_utf8("\xC3("), 0u);             // no continuation
 }
 
 }  // namespace

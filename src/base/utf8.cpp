@@ -1,4 +1,4 @@
-#include "grammar/utf8.h"
+#include "base/utf8.h"
 
 #include <cstdint>
 
@@ -25,6 +25,15 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
     i += length;
   }
   return std::nullopt;
+}
+
+std::string valid_utf8(std::string_view text, std::string_view replacement) {
+  std::string valid;
+  while (const auto place = find_invalid_utf8(text)) {
+    (valid += text.substr(0, *place)) += replacement;
+    text.remove_prefix(*place + 1);
+  }
+  return valid += text;
 }
 
 bool is_white_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
 #include "bindings/session/input_path.h"
 #include "bindings/session/inputs.h"
 #include "bindings/session/sandbox.h"
 #include "bindings/session/state.h"
-#include "grammar/utf8.h"
 
 namespace pushdown {
 namespace {
@@ -60,7 +60,7 @@ Json run_text(lua_State* L, DefinitionKind kind, const fs::path& path, const std
          static_cast<unsigned char>(text[*byte]));
   }
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.grammar");
+  lua_pushliteral(L, "pushdown.grammar.words");
   call_lua(L, 1, 1);
   lua_getfield(L, -1, "collect");
   lua_remove(L, -2);

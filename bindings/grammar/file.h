@@ -1,5 +1,5 @@
 // The files of the grammars folder: Lua code in a sandbox that describes a grammar or a pushdown
-// automaton. Its words are in scripts/lib/grammar.lua.
+// automaton. Its words are in scripts/lib/grammar/words.lua.
 #pragma once
 #include <filesystem>
 #include <lua.hpp>

@@ -38,7 +38,7 @@ std::string literal(std::string_view text) {
 
 // Turns `? topic` into a call of help: with its value if the topic is an expression that has one.
 std::string help_call(std::string_view topic) {
-  if (topic.empty()) return "io.write(require('pushdown.prompt').cheat_sheet())";
+  if (topic.empty()) return "io.write(require('pushdown.prompt.entry').cheat_sheet())";
   return "help((function(topic) local f = loadstring('return ' .. topic, '=prompt') "
          "local ok, value = pcall(f or error) if ok and value ~= nil then return value end "
          "return topic end)(" +
@@ -159,9 +159,9 @@ Entry read_time(std::string_view rest) {
   return entry;
 }
 
-// A call of a function of pushdown.prompt with the rest of the line.
+// A call of a function of pushdown.prompt.entry with the rest of the line.
 Entry prompt_call(const std::string& function, std::string_view rest) {
-  return {"require('pushdown.prompt')." + function + "(" + literal(rest) + ")", true};
+  return {"require('pushdown.prompt.entry')." + function + "(" + literal(rest) + ")", true};
 }
 
 Entry read_command(std::string_view text) {

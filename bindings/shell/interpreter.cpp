@@ -126,13 +126,13 @@ int search_library(lua_State* L) {
   return 1;
 }
 
-// If pushdown.runs is loaded, it finishes its records of this script.
+// If pushdown.store.record is loaded, it finishes its records of this script.
 void close_records(lua_State* L, const char* status, const std::string& message) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 8, "closing the record of the run");
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "loaded");
-  lua_getfield(L, -1, "pushdown.runs");
+  lua_getfield(L, -1, "pushdown.store.record");
   if (lua_istable(L, -1)) {
     lua_getfield(L, -1, "close");
     lua_pushstring(L, status);
@@ -378,7 +378,7 @@ std::string Interpreter::with_suggestion(const std::string& message) {
   const int top = lua_gettop(L_);
   std::string result = message;
   lua_getglobal(L_, "require");
-  lua_pushliteral(L_, "pushdown.prompt");
+  lua_pushliteral(L_, "pushdown.prompt.entry");
   if (lua_pcall(L_, 1, 1, 0) == 0) {
     lua_getfield(L_, -1, "suggestion");
     lua_pushlstring(L_, first.data(), first.size());

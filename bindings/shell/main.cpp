@@ -32,12 +32,11 @@ namespace {
 constexpr const char* kVersionCommand = "io.write(require('pushdown').device.text())";
 // `pushdown runs ...`, `report ...`, `recipe ...`, `kernel ...`; scripts of these names need a
 // path, such as ./runs.
-const char* command_text(const std::string& word) {
-  if (word == "runs") return "os.exit(require('pushdown.runs.command').run{...})";
-  if (word == "report") return "os.exit(require('pushdown.report.command').run{...})";
-  if (word == "recipe") return "os.exit(require('pushdown.recipe.command').run{...})";
-  if (word == "kernel") return "os.exit(require('pushdown.kernel').run{...})";
-  return nullptr;
+const std::vector<std::string> kCommands{"runs", "report", "recipe", "kernel"};
+
+std::string command_text(const std::string& word) {
+  const bool known = std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
+  return known ? "os.exit(require('pushdown.commands." + word + "').run{...})" : "";
 }
 
 struct CommandLine {
@@ -225,7 +224,8 @@ int run(int count, char** words) {
   for (const auto& module : line.modules) require_success(interpreter, interpreter.require(module));
   for (const auto& text : line.texts)
     require_success(interpreter, interpreter.run_text(text, "=-e"));
-  if (const char* text = line.script.empty() ? nullptr : command_text(line.script[0])) {
+  const std::string text = line.script.empty() ? "" : command_text(line.script[0]);
+  if (!text.empty()) {
     const std::vector<std::string> words(line.script.begin() + 1, line.script.end());
     const std::string chunk = "=" + line.script[0];
     require_success(interpreter, interpreter.run_text(text, chunk.c_str(), words), line.script[0]);
@@ -235,7 +235,7 @@ int run(int count, char** words) {
     const std::vector<std::string> arguments(line.script.begin() + 1, line.script.end());
     auto outcome = interpreter.run_file(line.script[0], arguments);
     if (outcome.status != Interpreter::Status::ok && !std::filesystem::exists(line.script[0])) {
-      const auto near = nearest_names(line.script[0], {"runs", "report", "recipe", "kernel"});
+      const auto near = nearest_names(line.script[0], kCommands);
       if (!near.empty()) outcome.error += "; did you mean the command " + near + "?";
     }
     if (!prompt)

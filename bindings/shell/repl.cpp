@@ -30,7 +30,7 @@ std::string for_terminal(const std::string& text, int file) {
 void replace_picture(lua_State* L, int index) {
   if (!is_svg(L, index)) return;
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.prompt.picture");
+  lua_pushliteral(L, "pushdown.plot.picture");
   lua_call(L, 1, 1);
   lua_getfield(L, -1, "shown");
   lua_remove(L, -2);

@@ -21,6 +21,7 @@
 #include "train/problems/stages.h"
 
 namespace pushdown {
+
 Json about_now(lua_State* L) {
   std::error_code ignored;
   const auto folder = std::filesystem::current_path(ignored);

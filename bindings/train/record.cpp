@@ -1,5 +1,6 @@
 // The records of a training besides its own files: its provenance, a row in the registry of runs,
-// and a mirror for other programs. Lua code makes them (scripts/lib/runs/training.lua, mirror.lua).
+// and a mirror for other programs. Lua code makes them (scripts/lib/store/training.lua,
+// mirror/files.lua).
 #include <cstdlib>
 
 #include "base/check.h"
@@ -30,7 +31,7 @@ std::optional<std::string> call_library(lua_State* L, const char* module, const 
 }
 
 void record_training(lua_State* L, const Trainer& trainer, const char* event, const Path& folder) {
-  const auto wrong = call_library(L, "pushdown.runs.training", event, [&] {
+  const auto wrong = call_library(L, "pushdown.store.training", event, [&] {
     Value<std::string>::push(L, folder.string());
     lua_pushboolean(L, trainer.finished().empty() ? 0 : 1);
     return 2;
@@ -43,7 +44,7 @@ void record_training(lua_State* L, const Trainer& trainer, const char* event, co
 bool in_experiment(lua_State* L, const Path& folder) {
   bool inside = false;
   const auto wrong = call_library(
-      L, "pushdown.runs", "in_experiment",
+      L, "pushdown.store.record", "in_experiment",
       [&] {
         Value<std::string>::push(L, folder.string());
         return 1;
@@ -57,7 +58,7 @@ namespace {
 
 std::optional<std::string> call_mirror(lua_State* L, const char* function,
                                        const std::vector<std::string>& texts) {
-  return call_library(L, "pushdown.mirror", function, [&] {
+  return call_library(L, "pushdown.mirror.files", function, [&] {
     for (const auto& text : texts) Value<std::string>::push(L, text);
     return static_cast<int>(texts.size());
   });

@@ -46,8 +46,8 @@ std::optional<std::string> call_library(lua_State* L, const char* module, const 
                                         bool* result = nullptr);
 // Returns whether the folder belongs to the run of an experiment that this process has started.
 bool in_experiment(lua_State* L, const Path& folder);
-// Mirrors a training for a program that shows trainings (scripts/lib/mirror.lua). Function and
-// argument: "begins" and the target, "epoch" or "ended". Errors are logged.
+// Mirrors a training for a program that shows trainings (scripts/lib/mirror/files.lua). Function
+// and argument: "begins" and the target, "epoch" or "ended". Errors are logged.
 void mirror_training(lua_State* L, const Path& folder, const char* function,
                      const std::string& target = "");
 // Returns the target of the option `mirror` or of PUSHDOWN_MIRROR, or "" if there is none. Throws

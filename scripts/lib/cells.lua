@@ -9,8 +9,8 @@
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
-local report = require 'pushdown.report'
 local statistics = require 'pushdown.statistics'
+local table_of = require 'pushdown.text.table'
 
 local M = {}
 
@@ -116,7 +116,7 @@ function M.finish(run, rows, name, keys)
       lines[i][5 + k] = type(value) == 'boolean' and tostring(value) or value
     end
   end
-  files.write(run:path(name .. '-runs.csv'), report.table({ columns = columns, rows = lines }):csv())
+  files.write(run:path(name .. '-runs.csv'), table_of.new({ columns = columns, rows = lines }):csv())
   run:finish { runs = #rows, failed = rows.failed }
   if rows.failed > 0 then
     error(('%d of %d runs failed; the ends of their logs are shown above'):format(rows.failed, #rows), 0)

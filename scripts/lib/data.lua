@@ -9,7 +9,6 @@
 local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 
 local M = {}
@@ -21,7 +20,7 @@ local function check_options(where, options, known)
     local found = false
     for _, name in ipairs(known) do found = found or name == key end
     if not found then
-      local near = nearest(tostring(key), known)
+      local near = pd._text.nearest(tostring(key), known)
       fail(where, "unknown option '%s'%s; the options are %s", tostring(key),
         near and (", did you mean '%s'?"):format(near) or '', table.concat(known, ', '))
     end

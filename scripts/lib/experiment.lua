@@ -9,16 +9,15 @@
 --     quick = { epochs = 5 }, smoke = { epochs = 1 },
 --   }
 local files = require 'pushdown.files'
-local json = require 'pushdown.json'
 local folder_of_run = require 'pushdown.experiment.folder'
-local provenance = require 'pushdown.provenance'
+local json = require 'pushdown.json'
 local pd = require 'pushdown'
+local provenance = require 'pushdown.store.provenance'
+local record = require 'pushdown.store.record'
 local Run = require 'pushdown.experiment.run'
-local runs = require 'pushdown.runs'
-local values = require 'pushdown.experiment.values'
+local values = require 'pushdown.store.values'
 
-local nearest = require 'pushdown.nearest'
-local wrapped = require 'pushdown.wrapped'
+local wrapped = require 'pushdown.text.wrapped'
 
 local M = {}
 
@@ -223,7 +222,7 @@ function M.parse(declaration, arguments)
       for _, item in ipairs(all and value or {}) do all[#all + 1] = item end
       given[name] = all or value
     else
-      local near = nearest(name, names)
+      local near = pd._text.nearest(name, names)
       fail("unknown option --%s%s; --help lists the options", written,
         near and ', did you mean ' .. dashed(near) .. '?' or '')
     end
@@ -305,18 +304,6 @@ local function integer(value)
   return type(value) == 'number' and value == math.floor(value) and value or nil
 end
 
--- The whole command line, starting with the program.
-local function command(arguments)
-  local words = {}
-  local global = rawget(_G, 'arg') or {}
-  local first = 0
-  while global[first - 1] do first = first - 1 end
-  for i = first, -1 do words[#words + 1] = global[i] end
-  words[#words + 1] = arguments[0]
-  for i = 1, #arguments do words[#words + 1] = arguments[i] end
-  return #words > 0 and runs.plain_command(words) or nil
-end
-
 -- Joins lists of declared options.
 function M.join_options(...)
   local all = {}
@@ -385,7 +372,7 @@ function M.start(declaration, arguments)
   io.stdout:setvbuf 'line'  -- keeps the order with training messages on stderr, also in a file
   options.run_folder = options.run_folder or free_folder(declaration.name)
   files.make_folder(options.run_folder)
-  runs.hold(options.run_folder)
+  record.hold(options.run_folder)
   local before = folder_of_run.check(declaration, (specs_of(declaration)), options, size,
     given.overwrite and options.overwrite == nil)
   list_written(options.run_folder)
@@ -393,8 +380,9 @@ function M.start(declaration, arguments)
   local kept
   kept, run.before = configuration(declaration, options, size, arguments, before)
   run.earlier = run.before and take_result(run, kept.options)
-  run.record = runs.record { folder = run.folder, experiment = declaration.name, options = Run.recorded(options),
-    command = command(arguments), git = kept.git, seed = integer(options.seed),
+  local words = pd.process.command_line(arguments)
+  run.record = record.record { folder = run.folder, experiment = declaration.name, options = Run.recorded(options),
+    command = #words > 0 and record.plain_command(words) or nil, git = kept.git, seed = integer(options.seed),
     restart = integer(options.restart) }
   if not given.run_folder and declaration.resumes ~= false then
     run.record.interrupted = ('A script that can resume continues this run with --run-folder %s'):format(run.folder)

@@ -13,30 +13,23 @@
 -- result.json exists, whoever wrote it, with the same options, script and other inputs. A grid that was stopped in any
 -- way therefore continues when it is started again. See
 -- docs/reference/runs.md.
-local bit = require 'bit'
+local changes = require 'pushdown.grid.changes'
 local files = require 'pushdown.files'
 local options_of = require 'pushdown.grid.options'
 local pd = require 'pushdown'
+local random = require 'pushdown.grid.random'
+local record = require 'pushdown.record'
 local runs = require 'pushdown.runs'
 local Session = require 'pushdown.grid.session'
+local slurm = require 'pushdown.grid.slurm'
 
 local M = {}
 
 local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0) end
 
--- grid.seed(grid_name, point_name, restart) -> integer from 0 to 2^31 - 1: the 32-bit FNV-1a hash of
--- the three, separated by zero bytes, without its last bit. It does not depend on the order or on the
--- other points of the grid.
-function M.seed(grid_name, point_name, restart)
-  local text = table.concat({ grid_name, point_name, tostring(restart) }, '\0')
-  local hash = 2166136261
-  for i = 1, #text do
-    hash = bit.bxor(hash, text:byte(i)) % 2 ^ 32
-    -- The prime is 2^24 + 403; the whole product would not be exact in a double.
-    hash = (hash % 2 ^ 8 * 2 ^ 24 + hash * 403) % 2 ^ 32
-  end
-  return math.floor(hash / 2)
-end
+-- grid.seed(grid_name, point_name, restart) -> integer from 0 to 2^31 - 1, the seed of a run: a hash of the three that
+-- does not depend on the order or on the other points of the grid.
+function M.seed(grid_name, point_name, restart) return options_of.seed(grid_name, point_name, restart) end
 
 -- grid.point_name{learning_rate = 0.005, size = 20} -> 'learning_rate=0.005,size=20', the name of a point.
 -- '+' joins the items of a list, and the point without options is 'default'.
@@ -107,7 +100,7 @@ end
 local function finished_of(all)
   local kept = {}
   for _, run in ipairs(all) do
-    if options_of.finished_result(run) then kept[#kept + 1] = run end
+    if changes.finished_result(run) then kept[#kept + 1] = run end
   end
   if #kept == 0 then fail("none of the %d runs is finished, and missing = 'leave' trains none", #all) end
   if #kept == #all then return all end
@@ -181,13 +174,6 @@ local function runs_of(grid)
   return list
 end
 
-local function processors()
-  local pipe = io.popen('nproc 2>/dev/null')
-  local count = pipe and tonumber(pipe:read('*l') or '')
-  if pipe then pipe:close() end
-  return count or 1
-end
-
 -- grid.run{name=, script=, folder=, fixed=, points=, restarts=, flags=, workers=, registry=, failures=, progress=} ->
 -- rows: trains the script at every point, and returns a row for each run. Several grids, {{name=, ...}, {name=, ...},
 -- workers=}, share one pool. fixed: options of all points; points: list of tables of options; restarts: their number,
@@ -221,11 +207,11 @@ function M.run(given)
   end
   local path = given.registry or runs.path()
   local session = setmetatable({ runs = {}, pool = pd.process.pool(), settled = 0, seconds = 0, timed = 0,
-    workers = given.workers or processors(), several = #grids > 1, progress = given.progress ~= false,
+    workers = given.workers or pd.process.processors(), several = #grids > 1, progress = given.progress ~= false,
     began = pd.process.now(), next_status = pd.process.clock() + 1, registry_path = path,
     registry = path and runs.open(path), enough = given.enough }, Session)
   if given.executor == 'slurm' then
-    require 'pushdown.grid.slurm'(session, { options = given.slurm or {}, throttle = given.throttle or 0 })
+    slurm(session, { options = given.slurm or {}, throttle = given.throttle or 0 })
   elseif given.executor and given.executor ~= 'local' then
     fail("executor must be 'local' or 'slurm', got '%s'", given.executor)
   end
@@ -247,7 +233,7 @@ function M.run(given)
     return a.index < b.index
   end)
   session.slurm_folder = grids[1].folder .. '/slurm'
-  session.note = require 'pushdown.record'.take_over(session.runs, given.recorded)
+  session.note = record.take_over(session.runs, given.recorded)
   local left
   if given.missing and given.missing ~= 'train' and given.missing ~= 'leave' then
     fail("missing must be 'train' or 'leave', got '%s'", given.missing)
@@ -255,7 +241,7 @@ function M.run(given)
   if given.changed and given.changed ~= 'accept' and given.changed ~= 'rerun' then
     fail("changed must be 'accept' or 'rerun', got '%s'", given.changed)
   end
-  local accepted = require 'pushdown.grid.changes'.settle(session.runs,
+  local accepted = changes.settle(session.runs,
     given.missing == 'leave' and 'accept' or given.changed)
   if given.missing == 'leave' then session.runs, left = finished_of(session.runs) end
   session:enter()
@@ -281,7 +267,6 @@ function M.run(given)
   return rows
 end
 
-local random = require 'pushdown.grid.random'
 for _, name in ipairs { 'random', 'uniform', 'log_uniform', 'integers', 'log_integers', 'choices' } do
   M[name] = random[name]
 end

@@ -3,6 +3,7 @@ local description = require 'pushdown.prompt.description'
 
 local files = require 'pushdown.files'
 local export = require 'pushdown.plot.export'
+local pd = require 'pushdown'
 
 local M = {}
 
@@ -76,26 +77,10 @@ local function records(value)
   return names, rows
 end
 
-local digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-
--- RFC 4648.
-local function base64(bytes)
-  local out = {}
-  for i = 1, #bytes, 3 do
-    local a, b, c = bytes:byte(i, i + 2)
-    local number = a * 65536 + (b or 0) * 256 + (c or 0)
-    for k = 0, 3 do
-      local digit = math.floor(number / 64 ^ (3 - k)) % 64 + 1
-      out[#out + 1] = (k == 2 and not b or k == 3 and not c) and '=' or digits:sub(digit, digit)
-    end
-  end
-  return table.concat(out)
-end
-
 -- The picture within an HTML image. nbconvert 6 removes all elements of an SVG, but not those of HTML.
 local function image(svg)
   local title = (svg:match '<title>(.-)</title>' or 'a picture'):gsub('"', '&quot;')
-  return ('<img alt="%s" src="data:image/svg+xml;base64,%s">'):format(title, base64(svg))
+  return ('<img alt="%s" src="data:image/svg+xml;base64,%s">'):format(title, pd._text.base64(svg))
 end
 
 -- bundle(value) -> {[type] = text}: what a notebook can show instead of the text. That is an SVG (also in an HTML
@@ -106,7 +91,7 @@ function M.bundle(value)
     local svg = value:gsub('^%s*<%?xml[^>]*>', ''):match '^%s*(<svg[%s>].*)$'
     if svg then
       local bytes = png(svg)
-      return { ['text/html'] = image(svg), ['image/svg+xml'] = svg, ['image/png'] = bytes and base64(bytes),
+      return { ['text/html'] = image(svg), ['image/svg+xml'] = svg, ['image/png'] = bytes and pd._text.base64(bytes),
         ['text/plain'] = 'a picture (SVG)' }
     end
   elseif type(value) == 'table' then

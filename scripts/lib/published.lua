@@ -7,7 +7,6 @@
 -- A name in `names` is a Lua pattern for a tensor's whole name in the program, followed by our name for it, in which %1
 -- stands for the pattern's first capture. The first pattern that matches counts; other names stay as they are. `derive`
 -- does what names alone cannot express, on tensors under our names.
-local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 
 local M = {}
@@ -168,7 +167,7 @@ M.names = names_of_tables
 
 local function found(where, name)
   if M.tables[name] then return M.tables[name] end
-  local near = nearest(tostring(name), names_of_tables())
+  local near = pd._text.nearest(tostring(name), names_of_tables())
   error(("[%s] unknown program '%s'%s; the programs are %s"):format(where, tostring(name),
     near and (", did you mean '%s'?"):format(near) or '', table.concat(names_of_tables(), ', ')), 0)
 end

@@ -6,14 +6,14 @@
 --   print(result.solved, result.value_1, result.folder)
 --
 -- `pushdown recipe` is the same as a command. docs/reference/recipes.md describes how to write one.
+local csv = require 'pushdown.csv'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local kinds = require 'pushdown.record.kinds'
-local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
-local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
+local table_of = require 'pushdown.text.table'
 
 local M = {}
 
@@ -81,7 +81,7 @@ local function path_of(name)
   end
   local path = folder .. name .. '.lua'
   if files.exists(path) then return path end
-  local near = nearest(name, M.names())
+  local near = pd._text.nearest(name, M.names())
   error(("[recipe] there is no recipe '%s'%s; pd.recipe.list() shows all"):format(name,
     near and (", did you mean '%s'?"):format(near) or ''), 0)
 end
@@ -131,7 +131,7 @@ end
 -- minutes of a search on one core.
 function M.list()
   local _, kept = nil, {}
-  if files.exists(M.record) then _, kept = require 'pushdown.csv'.read(M.record) end
+  if files.exists(M.record) then _, kept = csv.read(M.record) end
   local rows, level = {}, pd.session().log_level
   pd.session { log_level = 'error' }  -- a warning about a grammar is for those who train
   for i, name in ipairs(M.names()) do
@@ -142,7 +142,7 @@ function M.list()
       minutes or '', recipe.minutes }
   end
   pd.session { log_level = level }
-  return report.table { columns = { 'recipe', 'task', 'model', 'solved', { 'minutes', format = '%.1f' },
+  return table_of.new { columns = { 'recipe', 'task', 'model', 'solved', { 'minutes', format = '%.1f' },
     'at most' }, rows = rows }
 end
 
@@ -197,7 +197,7 @@ local function draw(recipe, model, network, run)
     line.x[i], line.y[i] = length, lengths.value(network, length)
     rows[i] = { length, line.y[i] }
   end
-  report.table { columns = { 'length', 'value' }, rows = rows }:save(run:path 'lengths')
+  table_of.new { columns = { 'length', 'value' }, rows = rows }:save(run:path 'lengths')
   run:lines('lengths', { title = ('%s, trained on lengths up to %d'):format(recipe.task.title, lengths.trained),
     x_label = 'length of the test strings', y_label = lengths.quantity, series = { line } })
 end

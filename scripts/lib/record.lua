@@ -2,11 +2,14 @@
 -- FILE-defaults.csv has the options that are not in the rows. `pushdown runs gather` writes records, and with
 -- --recorded a grid takes over their runs. See docs/reference/runs.md.
 local csv = require 'pushdown.csv'
+local declared_of = require 'pushdown.record.declared'
 local files = require 'pushdown.files'
+local folder_of = require 'pushdown.record.folder'
 local json = require 'pushdown.json'
+local options_of = require 'pushdown.grid.options'
 local pd = require 'pushdown'
-local report = require 'pushdown.report'
-local runs = require 'pushdown.runs'
+local store = require 'pushdown.store.folder'
+local table_of = require 'pushdown.text.table'
 
 local M = {}
 
@@ -21,12 +24,11 @@ end
 -- Returns whether the options agree. An option that only one entry has is newer than the other's run, which had the
 -- default, if that is known.
 local function agree(one, other, declared)
-  local same = require 'pushdown.grid.options'.same
   local function covers(a, b)
     for name, value in pairs(a) do
       local counterpart = b[name]
       if counterpart == nil then counterpart = declared and declared[name] end
-      if counterpart == nil or not same(value, counterpart) then return false end
+      if counterpart == nil or not options_of.same(value, counterpart) then return false end
     end
     return true
   end
@@ -101,15 +103,15 @@ end
 -- Adds an entry of record/folder.lua, or replaces the entry of the same run. keys: the keys of its result, which become
 -- columns.
 function Record:put(entry, keys)
-  local folder, known = require 'pushdown.record.folder', {}
+  local known = {}
   if #self.columns == 0 then
-    for _, list in ipairs { folder.first, folder.last } do
+    for _, list in ipairs { folder_of.first, folder_of.last } do
       for _, name in ipairs(list) do self.columns[#self.columns + 1] = name end
     end
   end
   for _, name in ipairs(self.columns) do known[name] = true end
   for _, key in ipairs(keys) do
-    if not known[key] then table.insert(self.columns, #self.columns - #folder.last + 1, key) end
+    if not known[key] then table.insert(self.columns, #self.columns - #folder_of.last + 1, key) end
   end
   local _, number = self:same(entry)
   if number then
@@ -128,7 +130,7 @@ local function split(entry)
     if entry.given[name] then given[name] = value else defaults[name] = value end
   end
   entry.defaults, entry.fields.options = json.encode(defaults), json.encode(given)
-  entry.fields.defaults = ('%08x'):format(require 'pushdown.grid'.seed('defaults', entry.defaults, 0))
+  entry.fields.defaults = ('%08x'):format(options_of.seed('defaults', entry.defaults, 0))
 end
 
 local function replace_file(path, text)
@@ -153,8 +155,8 @@ function Record:save()
   table.sort(defaults, function(a, b) return a[1] < b[1] end)
   local folder = self.path:match('^(.*)/')
   if folder then files.make_folder(folder) end
-  replace_file(defaults_path(self.path), report.table({ columns = { 'key', 'options' }, rows = defaults }):csv())
-  replace_file(self.path, report.table({ columns = self.columns, rows = rows }):csv())
+  replace_file(defaults_path(self.path), table_of.new({ columns = { 'key', 'options' }, rows = defaults }):csv())
+  replace_file(self.path, table_of.new({ columns = self.columns, rows = rows }):csv())
 end
 
 -- ---- Taking runs over ----
@@ -162,7 +164,7 @@ end
 local function entry_for(run, entries)
   local place = place_of { fields = { grid = run.grid, point = run.point, restart = run.restart, seed = run.seed } }
   if #run.flags > 0 or not entries[place] then return nil end
-  local declared = require 'pushdown.record.declared'(run.script).full
+  local declared = declared_of(run.script).full
   local wanted = {}
   for _, part in ipairs { declared, run.options } do
     for name, value in pairs(part) do wanted[name] = value end
@@ -179,17 +181,17 @@ end
 function M.take_over(list, path)
   local record = path and M.open(path, true)
   local entries = record and record.entries or {}
-  local folder, commits, count = require 'pushdown.record.folder', {}, 0
+  local commits, count = {}, 0
   for _, run in ipairs(list) do
-    local made = runs.read_json(run.folder .. '/experiment.json')
+    local made = store.read_json(run.folder .. '/experiment.json')
     local before = made and made.recorded
     local entry = (before or not files.exists(run.folder .. '/result.json')) and entry_for(run, entries)
     local lock = (entry or before) and pd.process.lock(run.folder)
     if lock and entry then
-      folder.write(run.folder, entry, record.columns, path)
+      folder_of.write(run.folder, entry, record.columns, path)
       run.recorded = entry.fields.commit
     elseif lock then
-      folder.clear(run.folder, made.experiment)
+      folder_of.clear(run.folder, made.experiment)
     end
     if lock then lock:release() end
     if run.recorded then

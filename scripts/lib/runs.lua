@@ -6,69 +6,27 @@
 --
 -- pushdown.experiment does this for every script that it starts.
 local files = require 'pushdown.files'
-local json = require 'pushdown.json'
 local interval = require 'pushdown.statistics.interval'
 local pd = require 'pushdown'
+local record = require 'pushdown.store.record'
 local statistics = require 'pushdown.statistics'
+local store = require 'pushdown.store.folder'
 
 local M = {}
 
 -- The path of the registry, or nil if runs are not recorded.
-function M.path()
-  local path = os.getenv 'PUSHDOWN_REGISTRY'
-  if path == 'off' then return nil end
-  return path and path ~= '' and path or 'runs/registry.sqlite'
-end
+function M.path() return record.path() end
 
 -- runs.open(path, options) -> Registry: opens the registry at the path, by default runs.path().
-function M.open(path, options) return pd.registry.open(path or M.path(), options) end
+function M.open(path, options) return record.open(path, options) end
 
--- The table in a JSON file, or nil if the file does not exist or cannot be read.
-function M.read_json(path)
-  if not files.exists(path) then return nil end
-  local ok, value = pcall(function() return json.decode(files.read(path)) end)
-  return ok and type(value) == 'table' and value or nil
-end
+-- runs.record{folder=, experiment=, options=, ...} -> Record: locks the folder for this process and enters the run in
+-- the registry. record:finish{status=, result=, message=, seconds=} records its end, record:update(fields) replaces
+-- fields of its row.
+function M.record(fields) return record.record(fields) end
 
--- The result in a run folder, without its null values, or nil.
-function M.result(folder)
-  local result = M.read_json(folder .. '/result.json')
-  for key, value in pairs(result or {}) do
-    if value == json.null then result[key] = nil end
-  end
-  return result
-end
-
--- The numbers of every epoch of the training in a folder, read from its metrics; empty if no epoch was
--- finished.
-function M.history(folder)
-  local epochs, path = {}, folder .. '/metrics.jsonl'
-  if not files.exists(path) then return epochs end
-  for line in files.read(path):gmatch('[^\n]+') do
-    local entry = json.decode(line)
-    if entry.event == 'epoch' then epochs[entry.epoch] = entry end
-  end
-  return epochs
-end
-
-local characters = { '^[%z\1-\127]+', '^[\194-\223][\128-\191]', '^\224[\160-\191][\128-\191]',
-  '^[\225-\236\238\239][\128-\191][\128-\191]', '^\237[\128-\159][\128-\191]',
-  '^\240[\144-\191][\128-\191][\128-\191]', '^[\241-\243][\128-\191][\128-\191][\128-\191]',
-  '^\244[\128-\143][\128-\191][\128-\191]' }
-
--- The text with a question mark for every byte that is not UTF-8, as can occur at the end of a log.
-function M.clean_text(text)
-  local parts, at = {}, 1
-  while at <= #text do
-    local stop
-    for _, form in ipairs(characters) do
-      stop = stop or select(2, text:find(form, at))
-    end
-    parts[#parts + 1] = stop and text:sub(at, stop) or '?'
-    at = (stop or at) + 1
-  end
-  return table.concat(parts)
-end
+-- The numbers of every epoch of the training in a folder, read from its metrics; empty if no epoch was finished.
+function M.history(folder) return store.history(folder) end
 
 local metrics = { 'validation_difference', 'cross_entropy_difference', 'validation_cross_entropy',
   'cross_entropy', 'loss' }
@@ -166,126 +124,6 @@ function M.by_point(rows, keys)
     return a.point < b.point
   end)
   return points
-end
-
--- ---- Recording ----
-
--- The command line without the options that only apply to a worker of a grid, so that it can be used again.
-function M.plain_command(words)
-  local kept, at = {}, 1
-  while at <= #words do
-    if words[at] == '--exit-with-parent' then at = at + 1 else kept[#kept + 1] = words[at] end
-    at = at + 1
-  end
-  return kept
-end
-
-local Record = {}
-Record.__index = Record
-
-local open_records, held = {}, {}  -- by folder: records, and locks of folders without a record
-local longest_message = 4000
-
-local function warn_unless(ok, problem)
-  if not ok then pd.log.warn('this run is not recorded: ' .. tostring(problem)) end
-  return ok
-end
-
--- Returns whether a grid has locked the folder for its worker.
-local function inherited(folder) return os.getenv 'PUSHDOWN_RUN_LOCK' == folder end
-
--- runs.hold(folder): locks a run folder for this process, before anything in it is read or changed. Raises an error if
--- another process holds the lock.
-function M.hold(folder)
-  if open_records[folder] or held[folder] or inherited(folder) then return end
-  held[folder] = pd.process.lock(folder)
-  if not held[folder] then error(('[runs.record] another process uses %s'):format(folder), 0) end
-end
-
--- Whether the folder is, or is inside, the folder of an open run for which fits(record, the folders are the same).
-local function inside_of(folder, fits)
-  local path = pd.file.real_path(folder) .. '/'
-  for open, record in pairs(open_records) do
-    local above = pd.file.real_path(open) .. '/'
-    if path:sub(1, #above) == above and fits(record, path == above) then return true end
-  end
-  return false
-end
-
--- runs.covers(folder): whether the folder is, or is inside, the folder of a run that this process has open.
-function M.covers(folder)
-  return inside_of(folder, function(record, same) return not (record.training and same) end)
-end
-
--- runs.in_experiment(folder): the same for the runs of pd.experiment.start only.
-function M.in_experiment(folder) return inside_of(folder, function(record) return not record.training end) end
-
--- runs.record{folder=, experiment=, options=, ...} -> Record: locks the folder for this process and enters the run in
--- the registry. Raises an error if another process holds the lock. The fields are those of a row. training = true is
--- for a trainer that no experiment declared; its run is interrupted if the process ends first. If the registry cannot
--- be written, there is only a warning.
-function M.record(fields)
-  if type(fields) ~= 'table' or type(fields.folder) ~= 'string' then
-    error('[runs.record] expected a table with the folder of the run', 2)
-  end
-  local known = open_records[fields.folder]
-  local record = known or setmetatable({ folder = fields.folder }, Record)
-  -- The trainer of a training keeps other processes out itself.
-  if fields.training then pcall(M.hold, fields.folder) else M.hold(fields.folder) end
-  record.training = fields.training
-  record.lock, held[fields.folder] = record.lock or held[fields.folder], nil
-  open_records[fields.folder], record.ended = record, nil
-  local row = { host = pd.process.host(), pid = pd.process.pid() }
-  for key, value in pairs(fields) do row[key] = value end
-  row.training = nil
-  if not M.path() then return record end
-  warn_unless(pcall(function()
-    record.registry = record.registry or M.open()
-    if inherited(row.folder) or known and not known.ended then
-      row.status = 'running'
-      record.id = record.registry:add({ { folder = row.folder } })[1].id
-      record.registry:update(record.id, row)
-    else
-      record.id = record.registry:begin(row)
-    end
-  end))
-  return record
-end
-
--- record:finish{status=, result=, message=, seconds=}: records the end of the run. The default status is 'done', and
--- the default result is the one in the run folder.
-function Record:finish(fields)
-  self.ended = true
-  if not self.id then return end
-  local ended = { status = 'done', result = M.result(self.folder) }
-  for key, value in pairs(fields or {}) do ended[key] = value end
-  if ended.message then ended.message = M.clean_text(ended.message:sub(1, longest_message)) end
-  if not ended.seconds and ended.result then ended.seconds = tonumber(ended.result.seconds) end
-  warn_unless(pcall(self.registry.finish, self.registry, self.id, ended))
-end
-
--- record:update(fields): replaces fields of the run's row.
-function Record:update(fields)
-  if self.id then warn_unless(pcall(self.registry.update, self.registry, self.id, fields)) end
-end
-
--- Finishes all open records at the end of the process or script. The shell calls it. record.interrupted is the message
--- of a record that an interrupt ends.
-function M.close(status, message)
-  for folder, record in pairs(open_records) do
-    if not record.training then pcall(require 'pushdown.provenance'.update, folder) end
-    if not record.ended then
-      -- An unfinished training can be resumed later.
-      local ended = record.training and status == 'done' and 'interrupted' or status
-      record:finish { status = ended, message = message }
-    elseif status ~= 'done' and record.id then  -- it failed after it had its result
-      message = message and M.clean_text(message:sub(1, longest_message))
-      warn_unless(pcall(record.registry.update, record.registry, record.id, { status = status, message = message }))
-    end
-    if status == 'interrupted' and record.interrupted then io.stderr:write(record.interrupted, '\n') end
-    if record.lock then record.lock:release() end
-    open_records[folder] = nil
-  end
 end
 
 return M

@@ -18,7 +18,7 @@ local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
 local plan = require 'pushdown.search.plan'
-local report = require 'pushdown.report'
+local table_of = require 'pushdown.text.table'
 
 local M = {}
 
@@ -84,7 +84,7 @@ function Search:write(winner)
   files.write(self.folder .. '/search.json', json.encode(state, true) .. '\n')
   local columns = { self.kind, self.over, { 'value', format = '%.4f' }, 'outcome' }
   if staged then table.insert(columns, 3, 'stage') end
-  self.table = report.table { columns = columns, rows = rows, title = self.name }
+  self.table = table_of.new { columns = columns, rows = rows, title = self.name }
   self.table:save(self.folder .. '/search')
 end
 
@@ -138,7 +138,8 @@ end
 -- table; in this process also its trainer, with points its point (the table of options), where restart is the best one
 -- of that point.
 function M.run(options)
-  local form = plan.check(options)
+  plan.check(options)
+  local form = options.make and require 'pushdown.search.here' or require 'pushdown.search.workers'
   local self = setmetatable({ folder = options.folder, name = options.name, solved = options.solved,
     higher = options.better == 'higher', over = options.over or 'epochs', rungs = options.rungs or {} },
     { __index = function(_, key) return form[key] or Search[key] end })

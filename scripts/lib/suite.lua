@@ -12,8 +12,8 @@ local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
-local report = require 'pushdown.report'
 local statistics = require 'pushdown.statistics'
+local table_of = require 'pushdown.text.table'
 
 local M = {}
 
@@ -256,7 +256,7 @@ local function draw(given)
         y_min = 0, y_max = 100, series = all })
     end
   end
-  files.write(given.run:path 'lengths.csv', report.table({ columns = { 'task', 'model', 'setting', 'runs', 'length',
+  files.write(given.run:path 'lengths.csv', table_of.new({ columns = { 'task', 'model', 'setting', 'runs', 'length',
     'mean_accuracy', 'standard_deviation' }, rows = drawn }):csv())
 end
 

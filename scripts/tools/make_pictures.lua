@@ -5,7 +5,7 @@
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 
 local chosen = {}
 for _, number in ipairs(arg) do chosen[number] = true end

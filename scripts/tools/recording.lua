@@ -1,7 +1,6 @@
 -- Records the output of each block of code of a chapter. A block is the lines between comments that begin a line.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
-local sha256 = require 'pushdown.sha256'
 
 local M = {}
 
@@ -32,7 +31,7 @@ local function code_of(source)
   return code, numbers
 end
 
-local function name_of(source) return sha256.base64(table.concat(code_of(source), '\n')) end
+local function name_of(source) return pd._text.sha256_base64(table.concat(code_of(source), '\n')) end
 
 -- Returns the chapter with an added line before the code of each block that prints the block's number.
 local function marked(source)

@@ -124,5 +124,5 @@ print(plot.text(chart))
 -- The report is one page with live charts, tables, the configuration and the exact command of every
 -- run. This script makes it from Lua; `pushdown report FOLDER -o report.html` does the same.
 local page = run:path 'report.html'
-assert(require 'pushdown.report.command'.run { run:path 'grid', '-o', page, '--title', 'Marked reversal' } == 0)
+print(pd.report.page { runs = { run:path 'grid' }, path = page, title = 'Marked reversal' })
 print('Open ' .. page .. ' in a browser.')

@@ -57,7 +57,7 @@ function M:add(given)
   return id, folder
 end
 
--- Returns standard output, standard error and status of a command in this process: module = 'pushdown.runs.command'.
+-- Returns standard output, standard error and status of a command in this process: module = 'pushdown.commands.runs'.
 function M.answer(module, ...)
   local output, errors = {}, {}
   local before = { print = print, write = io.write, stderr = io.stderr }

@@ -9,7 +9,7 @@ local test = require 'pushdown.test'
 
 local has, lacks = made.has, made.lacks
 local scene = made.new()
-local function plot(...) return made.answer('pushdown.runs.command', 'plot', '--registry', scene.file, ...) end
+local function plot(...) return made.answer('pushdown.commands.runs', 'plot', '--registry', scene.file, ...) end
 
 local function nan(value) return value ~= value end
 

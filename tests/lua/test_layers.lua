@@ -3,6 +3,7 @@ local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local layers = dofile(pd.root .. '/scripts/tools/layers.lua')
+local library = dofile(pd.root .. '/scripts/tools/library_layers.lua')
 
 local function violations(sources) return table.concat(layers.violations(sources), '\n') end
 
@@ -59,6 +60,45 @@ test('permitted dependencies are not caught', function()
     ['bindings/tensor/module.cpp'] = '#include <ATen/ScalarOps.h>',
     ['bindings/shell/main.cpp'] = '#include <lua.hpp>\n#include "bindings/shell/repl.h"',
   }, '')
+end)
+
+test('the library keeps its layers', function()
+  local sources = library.sources(pd.root)
+  assert(sources['runs/layout.lua'] and sources['store/record.lua'], 'the sources are found')
+  test.equal(table.concat(library.violations(sources), '\n'), '')
+end)
+
+test('each kind of violation of the library is caught', function()
+  local function caught(sources, ...)
+    test.equal(table.concat(library.violations(sources), '\n'), table.concat({ ... }, '\n'))
+  end
+  caught({ ['store/folder.lua'] = "local runs = require 'pushdown.runs'" },
+    'store/folder.lua: store must not require runs, got runs')
+  -- Anywhere in the file, in every form, and by the name of a module in pd.
+  caught({ ['plot/bars.lua'] = "-- it's\nfunction M.f() return require 'pushdown.prompt.options'.parts end" },
+    'plot/bars.lua: plot must not require prompt, got prompt.options')
+  caught({ ['runs/list.lua'] = 'local f = pcall(require("pushdown.report").page)' },
+    'runs/list.lua: runs must not require report, got report')
+  caught({ ['runs.lua'] = "return require('pushdown.mirror.' .. name)" },
+    'runs.lua: runs must not require mirror, got mirror.')
+  caught({ ['json.lua'] = 'return pd.grid.run', ['grid.lua'] = '' }, 'json.lua: base must not require grid, got grid')
+  caught({ ['json.lua'] = 'return require(name)' },
+    'json.lua: require takes a text, which may end in a computed name')
+  caught({ ['other.lua'] = '' },
+    'other.lua: the module belongs to no layer; add it to scripts/tools/library_layers.lua and docs/architecture.md')
+  caught({ ['grid.lua'] = "require 'pushdown.record'",
+    ['record.lua'] = "local x = f { require('pushdown.record.' .. x) }",
+    ['record/folder.lua'] = "function M.seed() return require 'pushdown.grid'.seed end" },
+    'grid -> record -> record/folder -> grid: modules require each other')
+end)
+
+test('what the library may do is not caught', function()
+  test.equal(table.concat(library.violations {
+    ['commands/runs.lua'] = "local bit = require 'bit'\nlocal grid = require 'pushdown.grid'\nreturn { require = f }",
+    ['grid.lua'] = "-- require 'pushdown.commands.runs'\n--[[ require 'pushdown.report' ]] return 'pd.suite, see'",
+    ['runs.lua'] = "print('--', 'a\\'', [==[ require 'pushdown.grid' ]==], \"require 'pushdown.grid'\")",
+    ['suite.lua'] = '',
+  }, '\n'), '')
 end)
 
 test('every Lua test ends with test.finish', function()

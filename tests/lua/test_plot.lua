@@ -341,7 +341,7 @@ test('a band that reaches 0 is drawn on a logarithmic axis', function()
 end)
 
 test('the prompt shows a picture as text', function()
-  local shown = require 'pushdown.prompt.picture'.shown
+  local shown = require 'pushdown.plot.picture'.shown
   local svg = pd.plot.heat_map { values = { { 0, 1 } }, y_labels = { 'row' }, ascii = true }
   assert(shown(svg):find('row |', 1, true) and shown(svg):find('(a picture of 640 x 400 pixels, not saved', 1, true))
   assert(shown('<svg width="10" height="20"></svg>'):find('^%(a picture of 10 x 20 pixels, not saved'))

@@ -106,7 +106,7 @@ help 'controler'
 end)
 
 test('the cheat sheet fits 80 columns, and its examples run', function()
-  local sheet = require('pushdown.prompt').cheat_sheet()
+  local sheet = require('pushdown.prompt.entry').cheat_sheet()
   for line in sheet:gmatch '[^\n]+' do assert(#line < 80, line) end
   -- Some lines have two examples, separated by blanks.
   local examples = sheet:match('\n\n(.*)$'):gsub('(%S)   +', '%1\n')
@@ -135,7 +135,7 @@ test('completion inside calls, tables and strings', function()
   test.equal(words "pd.grammar.load('dyc", 'dyck dyck_n')
   test.equal(words "pd.grammar.load('dyck', { mean_s", 'mean_splits')
   test.equal(words "pd.grammar.load 'dyck'; pd.pda.load 'an_bn/wh", 'an_bn/whole')
-  test.equal(words "require 'pushdown.prompt.read", 'pushdown.prompt.reading')
+  test.equal(words "require 'pushdown.rep", 'pushdown.report')
   test.equal(words "sampler:dataset(10, { se", 'seed')
   test.equal(words "t{ optimizer = { kind = 'adam', beta", 'beta1 beta2')
   test.equal(words "pd.train.trainer{ optimizer = 'ad", 'adam adamw')

@@ -3,7 +3,7 @@
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local provenance = require 'pushdown.provenance'
+local provenance = require 'pushdown.store.provenance'
 local runs = require 'pushdown.runs'
 local test = require 'pushdown.test'
 
@@ -360,7 +360,7 @@ t = trainer('runs/third', 3)
 end)
 
 -- Programs can be named by a file system monitor, and by a filter whose name looks like a setting.
-test('a training in a repository of others runs none of its programs', function()
+test('runs in a repository of others run none of its programs', function()
   local made = os.execute(([[cd %s && mkdir repository && cd repository && exec > /dev/null 2>&1 && git init &&
     printf '#!/bin/sh\necho ran >> "%%s/log"\nexit 1\n' "$PWD" > program && chmod +x program && echo text > file &&
     git add file && git -c user.name=a -c user.email=b commit -m first && git config core.fsmonitor "$PWD/program" &&
@@ -379,6 +379,13 @@ pd.train.trainer { model = pd.model.language_model { alphabet = grammar:alphabet
   test.equal(#recorded.commit, 40)
   test.equal(recorded.dirty, false)
   test.equal(decoded 'repository/run/provenance.json'.starts[1].git, recorded.commit:sub(1, 12))
+  files.write(repository .. '/script.lua', [[
+local _, run = pd.experiment.start { name = 'script', doc = 'A script.', options = {} }
+run:finish { done = true }]])
+  output, status = test.command(('cd %s && PUSHDOWN_REGISTRY=off %s script.lua --run-folder own'):format(
+    quoted(repository), quoted(shell)))
+  assert(status == 0, output)
+  test.equal(decoded 'repository/own/experiment.json'.git, recorded.commit:sub(1, 12))
   test.equal(files.exists(repository .. '/log'), false)
 end)
 

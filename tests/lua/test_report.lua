@@ -22,7 +22,7 @@ if not library.find() then
 end
 
 local function report(...)
-  return made.answer('pushdown.report.command', '--registry', scene.file, '-o', page_path, ...)
+  return made.answer('pushdown.commands.report', '--registry', scene.file, '-o', page_path, ...)
 end
 
 -- Returns the page about these runs, and the data in it.
@@ -194,17 +194,11 @@ test('texts of the runs cannot become markup', function()
 end)
 
 test('a page names its scripts by their hashes', function()
-  local sha256 = require 'pushdown.sha256'
-  local function hex(text) return (sha256(text):gsub('.', function(c) return ('%02x'):format(c:byte()) end)) end
-  -- The examples of FIPS 180-4.
-  test.equal(hex 'abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
-  test.equal(hex 'abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq',
-    '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1')
-  test.equal(hex '', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
-  test.equal(sha256.base64 'abc', 'ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=')
+  local hash = pd._text.sha256_base64
+  test.equal(hash 'abc', 'ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=')
   local id = scene:add { name = 'hashes', experiment = 'hashes', epochs = { { accuracy = 1 }, { accuracy = 2 } } }
   local path = scene.folder .. '/hashes.html'
-  local _, errors, status = made.answer('pushdown.report.command', '--registry', scene.file, tostring(id), '-o', path)
+  local _, errors, status = made.answer('pushdown.commands.report', '--registry', scene.file, tostring(id), '-o', path)
   assert(status == 0, errors)
   local html = files.read(path)
   local policy = html:match 'Content%-Security%-Policy" content="([^"]*)"'
@@ -213,11 +207,11 @@ test('a page names its scripts by their hashes', function()
   local scripts, styles = 0, 0
   for text in html:gmatch '<script>(.-)</script>' do
     scripts = scripts + 1
-    has(policy, "'sha256-" .. sha256.base64(text) .. "'")
+    has(policy, "'sha256-" .. hash(text) .. "'")
   end
   for text in html:gmatch '<style>(.-)</style>' do
     styles = styles + 1
-    has(policy, "'sha256-" .. sha256.base64(text) .. "'")
+    has(policy, "'sha256-" .. hash(text) .. "'")
   end
   assert(scripts >= 1 and styles == 1)
   lacks(html:gsub('<script>.-</script>', ''), ' style=')

@@ -259,11 +259,10 @@ for k = 1, 6 do
   end
 end
 -- The page with the checks, which its policy is extended to allow.
-local sha256 = require 'pushdown.sha256'
 local function with_probe(html, ending)
   local hashes = {}
   for text in (before .. ending):gmatch '<script>(.-)</script>' do
-    hashes[#hashes + 1] = "'sha256-" .. sha256.base64(text) .. "'"
+    hashes[#hashes + 1] = "'sha256-" .. pd._text.sha256_base64(text) .. "'"
   end
   html = html:gsub('script%-src ', '%0' .. table.concat(hashes, ' ') .. ' ', 1)
   html = html:gsub('<head>', function() return '<head>' .. before end, 1)
@@ -272,7 +271,7 @@ end
 
 local page, probed = scene.folder .. '/page.html', scene.folder .. '/probed.html'
 do
-  local _, errors, status = made.answer('pushdown.report.command', '--registry', scene.file, '--grid', 'g', '-o', page)
+  local _, errors, status = made.answer('pushdown.commands.report', '--registry', scene.file, '--grid', 'g', '-o', page)
   assert(status == 0 and errors == '', errors)
   files.write(probed, with_probe(files.read(page), after))
 end
@@ -341,7 +340,7 @@ test('without the chart library', function()
   local find = library.find
   library.find = function() return nil, 'tested' end
   local path = scene.folder .. '/still.html'
-  local ok, said = pcall(made.answer, 'pushdown.report.command', '--registry', scene.file, '--grid', 'g', '-o', path)
+  local ok, said = pcall(made.answer, 'pushdown.commands.report', '--registry', scene.file, '--grid', 'g', '-o', path)
   library.find = find
   assert(ok, said)
   files.write(path, with_probe(files.read(path), [[<pre id="probe"></pre><script>
@@ -373,7 +372,7 @@ test('no part of a hostile run is run or loaded', function()
       ['d.svg'] = picture('<title>' .. evil:gsub('<', '&lt;') .. '</title><a href="javascript:' .. code
         .. '"><text>x</text></a><animate attributeName="href" to="javascript:1"/>') } }
   local path = scene.folder .. '/hostile.html'
-  local _, errors, status = made.answer('pushdown.report.command', '--registry', scene.file, tostring(id), '--title',
+  local _, errors, status = made.answer('pushdown.commands.report', '--registry', scene.file, tostring(id), '--title',
     evil, '-o', path)
   assert(status == 0, errors)
   files.write(path, with_probe(files.read(path), [[<pre id="probe"></pre><script>setTimeout(function () {

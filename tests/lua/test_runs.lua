@@ -34,7 +34,7 @@ local function answer(...)
   _G.print = function(text) output[#output + 1] = (text or '') .. '\n' end
   rawset(io, 'write', function(text) output[#output + 1] = text end)
   rawset(io, 'stderr', { write = function(_, text) errors[#errors + 1] = text end })
-  local ok, status = pcall(require 'pushdown.runs.command'.run, { ... })
+  local ok, status = pcall(require 'pushdown.commands.runs'.run, { ... })
   _G.print = before.print
   rawset(io, 'write', before.write)
   rawset(io, 'stderr', before.stderr)
@@ -121,13 +121,6 @@ test('an interrupted experiment prints the folder that the next start needs', fu
     test.equal(chosen ~= nil, words == '')
     assert(not chosen or files.exists(other .. '/' .. chosen .. '/experiment.json'), chosen)
   end
-end)
-
-test('messages are cleaned of what is not UTF-8', function()
-  test.equal(runs.clean_text 'plain\nché 😀', 'plain\nché 😀')
-  test.equal(runs.clean_text 'a\233t\233', 'a?t?')
-  test.equal(runs.clean_text(('😀'):sub(2) .. '|' .. ('é'):sub(1, 1)), '???|?')
-  test.equal(runs.clean_text '\192\128\237\160\128\0', '?????\0')
 end)
 
 test('one folder, one process', function()

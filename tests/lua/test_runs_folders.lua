@@ -26,7 +26,7 @@ local function scene_of_five()
 end
 
 local scene = scene_of_five()
-local function export(...) return made.answer('pushdown.runs.command', 'export', '--registry', scene.file, ...) end
+local function export(...) return made.answer('pushdown.commands.runs', 'export', '--registry', scene.file, ...) end
 
 local rows_of = require 'pushdown.report.lengths'.rows_of
 
@@ -121,7 +121,7 @@ end)
 
 -- ---- Removing ----
 
-local function rm(...) return made.answer('pushdown.runs.command', 'rm', '--registry', scene.file, ...) end
+local function rm(...) return made.answer('pushdown.commands.runs', 'rm', '--registry', scene.file, ...) end
 
 local function numbers()
   local list = {}

@@ -1,8 +1,7 @@
 -- The layout of tables of runs in a terminal: different values stay different, and columns stay separate.
 local layout = require 'pushdown.runs.layout'
 local shorten = require 'pushdown.runs.shorten'
-local wrapped = require 'pushdown.wrapped'
-local nearest = require 'pushdown.nearest'
+local wrapped = require 'pushdown.text.wrapped'
 local test = require 'pushdown.test'
 
 local function length(text) return select(2, text:gsub('[^\128-\191]', '')) end
@@ -132,17 +131,6 @@ test('texts wrap at words', function()
   test.equal(wrapped('one two three', 8, '', '  '), 'one two\n  three')
   test.equal(wrapped('a_very_long_word and', 6, '>'), '>a_very_long_word\n>and')
   test.equal(wrapped('one two three'), 'one two three')
-end)
-
-test('only near names are suggested', function()
-  local names = { 'learning_rate', 'threads', 'list', 'io', 'os', 'size', 'hidden', 'print' }
-  for wanted, expected in pairs { lr = 'learning_rate', treads = 'threads', lst = 'list', hiden = 'hidden',
-    pritn = 'print', learnign_rate = 'learning_rate', thr = 'threads' } do
-    test.equal(nearest(wanted, names), expected)
-  end
-  for _, wanted in ipairs { 'foo', 'zz', 'x', 'h', 'quux', 'data', 'bound', '' } do
-    test.equal(nearest(wanted, names), nil)
-  end
 end)
 
 test.finish()

@@ -2,7 +2,7 @@
 -- sandbox; run folders and checkpoints are only read.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
-local grammar = require 'pushdown.grammar'
+local grammar = require 'pushdown.grammar.words'
 local test = require 'pushdown.test'
 
 local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')

@@ -14,7 +14,7 @@ local recipe = require 'pushdown.recipe'
 local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
 local statistics = require 'pushdown.statistics'
-local wrapped = require 'pushdown.wrapped'
+local wrapped = require 'pushdown.text.wrapped'
 local here = arg[0]:match('^(.*/)') or ''
 
 local options, run = experiment.start {

@@ -2,8 +2,8 @@
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
-local provenance = require 'pushdown.provenance'
-local values = require 'pushdown.experiment.values'
+local provenance = require 'pushdown.store.provenance'
+local values = require 'pushdown.store.values'
 
 local M = {}
 

@@ -1,10 +1,11 @@
 -- The run of an experiment: its folder with the results, tables and pictures, which pd.experiment.start returns.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local page = require 'pushdown.page'
+local page = require 'pushdown.experiment.page'
 local pd = require 'pushdown'
-local provenance = require 'pushdown.provenance'
-local values = require 'pushdown.experiment.values'
+local provenance = require 'pushdown.store.provenance'
+local table_of = require 'pushdown.text.table'
+local values = require 'pushdown.store.values'
 
 local Run = {}
 Run.__index = Run
@@ -45,7 +46,7 @@ end
 -- Prints a table of report.table, saves it as name.txt, name.md, name.csv and name.tex, and adds it to the
 -- run's page, index.html.
 function Run:table(name, spec)
-  local made = require 'pushdown.report'.table(spec)
+  local made = table_of.new(spec)
   made:save(self:path(name))
   self:show(page.table(made))
   print()

@@ -1,12 +1,14 @@
 -- Finds runs of a grid that were made or begun differently from how the grid would make them now: with other options,
 -- another script, or other input files. Lists them before anything runs, and then accepts them or makes them again.
-local ask = require 'pushdown.ask'
+local ask = require 'pushdown.text.ask'
+local declared_of = require 'pushdown.record.declared'
+local folder_of_run = require 'pushdown.experiment.folder'
 local json = require 'pushdown.json'
 local options_of = require 'pushdown.grid.options'
 local pd = require 'pushdown'
-local provenance = require 'pushdown.provenance'
-local runs = require 'pushdown.runs'
-local values = require 'pushdown.experiment.values'
+local provenance = require 'pushdown.store.provenance'
+local store = require 'pushdown.store.folder'
+local values = require 'pushdown.store.values'
 
 local M = {}
 
@@ -16,7 +18,7 @@ local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0)
 
 -- The options that the script declares; empty if it is not an experiment.
 local function declared_by(script)
-  local ok, declared = pcall(require 'pushdown.record.declared', script)
+  local ok, declared = pcall(declared_of, script)
   return ok and declared or { full = {}, may_change = {} }
 end
 
@@ -78,11 +80,25 @@ end
 -- differs from the grid. Both are empty if there is no run or nothing differs. The third result tells whether the
 -- script can resume the run with changed options, such as more epochs.
 function M.of(run)
-  local result = runs.result(run.folder)
-  local kept = runs.read_json(run.folder .. '/experiment.json')
+  local result = store.result(run.folder)
+  local kept = store.read_json(run.folder .. '/experiment.json')
   if not result and not kept then return {}, {} end
   local options, goes_on = changed_options(run, kept and (kept.options or {}), result)
   return options, changed_files(run), goes_on
+end
+
+-- The result in the run folder, or nil; also nil if the script has to resume the run with changed options. Raises an
+-- error if the result was made with other options, unless the run is `accepted`.
+function M.finished_result(run)
+  local result = store.result(run.folder)
+  if not result or run.accepted then return result end
+  local options, other, goes_on = M.of(run)
+  local text = options[1] or other[1]
+  if text then
+    error(('[grid.run] %s holds a result that was made with other options or inputs: %s; choose another folder, or '
+      .. 'remove its result.json'):format(run.folder, text), 0)
+  end
+  return not goes_on and result or nil
 end
 
 local function title(run) return ('%s %s restart %d'):format(run.grid, run.point, run.restart) end
@@ -139,7 +155,7 @@ function M.settle(list, given)
           for _, text in ipairs(part) do texts[#texts + 1] = text end
         end
         changed[#changed + 1] = { run = run, texts = texts, options = #options > 0,
-          finished = runs.result(run.folder) ~= nil }
+          finished = store.result(run.folder) ~= nil }
       end
     end
   end
@@ -152,7 +168,7 @@ function M.settle(list, given)
     elseif not accept or one.options then
       local lock = pd.process.lock(one.run.folder)
       if not lock then fail('%s: another process uses this folder', one.run.folder) end
-      require 'pushdown.experiment.folder'.clear(one.run.folder)
+      folder_of_run.clear(one.run.folder)
       lock:release()
       print(('%s starts again from the beginning'):format(title(one.run)))
     end

@@ -1,8 +1,8 @@
 -- The options of a grid's runs as words: for command lines, for names, and for comparison with the options of
 -- an existing result.
+local bit = require 'bit'
 local pd = require 'pushdown'
-local runs = require 'pushdown.runs'
-local values = require 'pushdown.experiment.values'
+local values = require 'pushdown.store.values'
 
 local M = { text = values.text, same = values.same }
 
@@ -57,18 +57,18 @@ function M.flags(flags)
   return options
 end
 
--- The result in the run folder, or nil; also nil if the script has to resume the run with changed options. Raises an
--- error if the result was made with other options, unless the run is `accepted`.
-function M.finished_result(run)
-  local result = runs.result(run.folder)
-  if not result or run.accepted then return result end
-  local options, other, goes_on = require 'pushdown.grid.changes'.of(run)
-  local text = options[1] or other[1]
-  if text then
-    error(('[grid.run] %s holds a result that was made with other options or inputs: %s; choose another folder, or '
-      .. 'remove its result.json'):format(run.folder, text), 0)
+-- options.seed(grid_name, point_name, restart) -> integer from 0 to 2^31 - 1: the 32-bit FNV-1a hash of
+-- the three, separated by zero bytes, without its last bit. It does not depend on the order or on the
+-- other points of the grid.
+function M.seed(grid_name, point_name, restart)
+  local text = table.concat({ grid_name, point_name, tostring(restart) }, '\0')
+  local hash = 2166136261
+  for i = 1, #text do
+    hash = bit.bxor(hash, text:byte(i)) % 2 ^ 32
+    -- The prime is 2^24 + 403; the whole product would not be exact in a double.
+    hash = (hash % 2 ^ 8 * 2 ^ 24 + hash * 403) % 2 ^ 32
   end
-  return not goes_on and result or nil
+  return math.floor(hash / 2)
 end
 
 return M

@@ -4,7 +4,7 @@
 --     learning_rate = grid.log_uniform(1e-4, 1e-2), batch_size = grid.log_integers(16, 256),
 --     stack = grid.choices{ 'superposition', 'nondeterministic' } } }
 local options_of = require 'pushdown.grid.options'
-local sha256 = require 'pushdown.sha256'
+local pd = require 'pushdown'
 
 local M = {}
 
@@ -71,8 +71,8 @@ end
 
 -- A number in [0, 1) that depends only on the seed, the number of the draw and the option.
 local function fraction(seed, draw, key)
-  local b1, b2, b3, b4, b5, b6 = sha256(('%.0f\0%d\0%s'):format(seed, draw, key)):byte(1, 6)
-  return (((((b1 * 256 + b2) * 256 + b3) * 256 + b4) * 256 + b5) * 256 + b6) / 2 ^ 48
+  local hash = pd.file.sha256_of_text(('%.0f\0%d\0%s'):format(seed, draw, key))
+  return tonumber(hash:sub(1, 12), 16) / 2 ^ 48
 end
 
 local known = { count = true, seed = true, options = true }

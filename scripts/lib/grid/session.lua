@@ -1,10 +1,14 @@
 -- One call of grid.run: keeps track of waiting, running and finished runs, and runs a pool of processes.
+local changes = require 'pushdown.grid.changes'
+local duration = require 'pushdown.runs.layout'.duration
 local json = require 'pushdown.json'
 local options = require 'pushdown.grid.options'
 local pd = require 'pushdown'
+local record = require 'pushdown.store.record'
 local runs = require 'pushdown.runs'
-local values = require 'pushdown.experiment.values'
-local visible = require 'pushdown.visible'
+local store = require 'pushdown.store.folder'
+local values = require 'pushdown.store.values'
+local visible = require 'pushdown.text.visible'
 
 local attempts_of_a_run = 2
 local log_lines = 15  -- shown of a failed run
@@ -16,7 +20,7 @@ local function log_tail(path)
   local lines = {}
   for line in file:lines() do lines[#lines + 1] = line end
   file:close()
-  return visible(runs.clean_text(table.concat(lines, '\n', math.max(1, #lines - log_lines + 1))))
+  return visible(pd._text.clean(table.concat(lines, '\n', math.max(1, #lines - log_lines + 1))))
 end
 
 -- The epoch and the cross-entropy difference of the last epoch in a run's metrics, or nil.
@@ -31,12 +35,6 @@ local function last_epoch(folder)
   end
   local ok, epoch = pcall(json.decode, found or '')
   if ok then return epoch.epoch, epoch.cross_entropy_difference end
-end
-
-local function duration(seconds)
-  local whole = math.floor(seconds + 0.5)
-  if whole < 3600 then return ('%d:%02d'):format(whole / 60, whole % 60) end
-  return ('%d:%02d:%02d'):format(whole / 3600, whole / 60 % 60, whole % 60)
 end
 
 -- Ends the grid if the script has refused the name of an option of a run: it would refuse that of every run.
@@ -67,11 +65,11 @@ function Session:settle(run, status, fields)
   run.lock, run.process = nil, nil
   self.settled = self.settled + 1
   if self.registry then
-    local record = { status = status, result = run.result, seconds = run.seconds, message = run.message }
+    local ended = { status = status, result = run.result, seconds = run.seconds, message = run.message }
     if run.attempts > 0 then
-      self.registry:finish(run.id, record)
+      self.registry:finish(run.id, ended)
     else
-      self.registry:update(run.id, record)
+      self.registry:update(run.id, ended)
     end
   end
 end
@@ -79,17 +77,17 @@ end
 function Session:done(run, result, note)
   local seconds = tonumber(result.seconds) or run.began and pd.process.clock() - run.began
   self:settle(run, 'done', { result = result, seconds = seconds })
-  local metric = runs.metric(result)
+  local metric, time = runs.metric(result), duration(seconds)
   self:say('[%d/%d] %s: %s%s%s', self.settled, #self.runs, self:title(run),
     metric and ('%s %.4f'):format(metric:gsub('_', ' '), result[metric]) or 'done',
-    seconds and ', ' .. duration(seconds) or '', note or '')
+    time and ', ' .. time or '', note or '')
   if seconds then self.seconds, self.timed = self.seconds + seconds, self.timed + 1 end
 end
 
 -- Takes over an existing result, or a failure that another coordinator has recorded since this one began. Returns
 -- whether the run is settled.
 function Session:adopt(run)
-  local result = options.finished_result(run)
+  local result = changes.finished_result(run)
   if result then
     self:done(run, result, ' (was finished)')
     return true
@@ -125,9 +123,9 @@ function Session:start(run)
   run.elsewhere = nil
   local log = assert(io.open(output, 'ab'))
   log:write(('--- %s, attempt %d: %s\n'):format(os.date('%Y-%m-%d %H:%M:%S'), run.attempts,
-    table.concat(runs.plain_command(command), ' ')))
+    table.concat(record.plain_command(command), ' ')))
   log:close()
-  local fields = { folder = run.folder, command = runs.plain_command(command), host = pd.process.host() }
+  local fields = { folder = run.folder, command = record.plain_command(command), host = pd.process.host() }
   run.id = self.registry and self.registry:begin(fields)
   run.process = self.pool:start { command = command, output = output, lock = run.lock,
     environment = { PUSHDOWN_RUN_LOCK = run.folder, PUSHDOWN_REGISTRY = self.registry_path or 'off' } }
@@ -135,7 +133,7 @@ function Session:start(run)
 end
 
 function Session:ended(run, ending)
-  local result = runs.result(run.folder)
+  local result = store.result(run.folder)
   if result then
     local note = ending.text ~= 'exited with status 0' and ' (but it then ' .. ending.text .. ')' or ''
     return self:done(run, result, note)
@@ -249,7 +247,7 @@ function Session:enter()
   end
   local finished = 0
   for i, run in ipairs(self.runs) do
-    local result, row = options.finished_result(run), rows[i]
+    local result, row = changes.finished_result(run), rows[i]
     if result then
       finished = finished + 1
       run.status, run.result, run.seconds = 'done', result, tonumber(result.seconds)

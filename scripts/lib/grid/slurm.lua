@@ -9,8 +9,9 @@ local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local options = require 'pushdown.grid.options'
 local pd = require 'pushdown'
-local runs = require 'pushdown.runs'
+local record = require 'pushdown.store.record'
 local Session = require 'pushdown.grid.session'
+local store = require 'pushdown.store.folder'
 
 local Slurm = setmetatable({}, { __index = Session })
 Slurm.__index = Slurm
@@ -21,7 +22,7 @@ local polls_until_gone = 3
 
 local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0) end
 
-local function quoted(word) return "'" .. tostring(word):gsub("'", "'\\''") .. "'" end
+local quoted = files.quoted
 
 -- The complete output of a command line, and its exit status.
 local function output_of(line)
@@ -145,7 +146,7 @@ function Slurm:take_over()
     if run.status == 'waiting' then by_folder[run.folder] = run end
   end
   for _, name in ipairs(files.find(self.slurm_folder, '%.json$')) do
-    local note = runs.read_json(self.slurm_folder .. '/' .. name)
+    local note = store.read_json(self.slurm_folder .. '/' .. name)
     if note and type(note.jobs) == 'table' and type(note.runs) == 'table' then
       for _, job in ipairs(note.jobs) do self.jobs[job] = true end
       known[#known + 1] = note
@@ -186,7 +187,7 @@ function Slurm:poll()
         if run.status == 'waiting' then
           run.status, run.began, run.attempts = 'running', pd.process.clock(), run.attempts + 1
           run.id = self.registry and self.registry:begin { folder = run.folder, host = 'slurm',
-            command = runs.plain_command(options.command(run)) }
+            command = record.plain_command(options.command(run)) }
         end
       elseif one and one ~= 'COMPLETING' or other and other ~= 'COMPLETING' and other ~= 'PENDING' then
         run.status = 'waiting'  -- Slurm put it back into the queue

@@ -2,9 +2,11 @@
 -- (seconds since 1970), options = list of {name =, value =}, tags =, texts = list of {name =, text =}, experiment =,
 -- grid =, host =, note =}. row: that of the registry, where it is known.
 local json = require 'pushdown.json'
+local layout = require 'pushdown.runs.layout'
 local pd = require 'pushdown'
-local runs = require 'pushdown.runs'
-local values = require 'pushdown.experiment.values'
+local store = require 'pushdown.store.folder'
+local training = require 'pushdown.store.training'
+local values = require 'pushdown.store.values'
 
 -- Seconds since 1970 of '2024-05-31T18:00:00Z'.
 local function seconds_of(text)
@@ -43,13 +45,13 @@ local function verbatim(text) return '    ' .. text:gsub('\n', '\n    ') end
 
 return function(folder, row, registry)
   row = row or {}
-  local experiment = runs.read_json(folder .. '/experiment.json') or {}
-  local config = runs.read_json(folder .. '/config.json') or {}
-  local options = row.options or experiment.options or require 'pushdown.runs.training'.options_of(config)
+  local experiment = store.read_json(folder .. '/experiment.json') or {}
+  local config = store.read_json(folder .. '/config.json') or {}
+  local options = row.options or experiment.options or training.options_of(config)
   local command = row.command or experiment.command_line or config.command_line
   local texts = {}
   if command and command[1] then
-    texts[1] = { name = 'command', text = verbatim(require 'pushdown.runs.layout'.shell_words(command)) }
+    texts[1] = { name = 'command', text = verbatim(layout.shell_words(command)) }
   end
   if row.note then texts[#texts + 1] = { name = 'note', text = verbatim(row.note) } end
   return { name = name_of(folder, registry), options = sorted(options), texts = texts, tags = row.tags or {},

@@ -3,7 +3,7 @@
 local checksum = require 'pushdown.mirror.checksum'
 local json = require 'pushdown.json'
 local pb = require 'pushdown.mirror.protobuf'
-local sha256 = require 'pushdown.sha256'
+local pd = require 'pushdown'
 
 local M = {}
 
@@ -49,9 +49,7 @@ local Encoder = {}
 Encoder.__index = Encoder
 
 -- Eight digits for a run: the same whenever it is written.
-local function id_of(name)
-  return (sha256(name):sub(1, 4):gsub('.', function(c) return ('%02x'):format(c:byte()) end))
-end
+local function id_of(name) return pd.file.sha256_of_text(name):sub(1, 8) end
 
 -- The encoder of a run; facts: see pushdown.mirror.facts. Its functions return the bytes that come next.
 function M.encoder(facts)

@@ -1,5 +1,7 @@
 -- Axes of a plot: a range, round tick values, their labels, and the position of a value as a share
 -- of the axis. An axis is linear or logarithmic (base 10).
+local length = require 'pushdown.text.measure'.length
+
 local M = {}
 
 local huge, floor, ceil, log10 = math.huge, math.floor, math.ceil, math.log10
@@ -143,7 +145,7 @@ end
 
 -- Number of characters (not bytes) of UTF-8 text or of a number; every invalid byte counts as one character.
 function M.text_length(text)
-  return select(2, tostring(text):gsub('[^\128-\191]', ''))
+  return length(tostring(text))
 end
 
 return M

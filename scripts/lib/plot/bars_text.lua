@@ -6,7 +6,7 @@ local text = require 'pushdown.plot.text'
 local eighths = { [0] = '', '▏', '▎', '▍', '▌', '▋', '▊', '▉' }
 local least_bar = 10
 
-local function width_of(label) return #label:gsub('[\128-\191]', '') end
+local width_of = axes.text_length
 
 local function padded(label, width) return label .. (' '):rep(width - width_of(label)) end
 

@@ -1,6 +1,7 @@
 -- Measures models on strings of each length: one line for each model, or for the mean of several of one name.
 local check = require 'pushdown.plot.figure'.check
 local interval = require 'pushdown.statistics.interval'
+local pd = require 'pushdown'
 local statistics = require 'pushdown.statistics'
 
 local labels = {
@@ -43,7 +44,6 @@ end
 
 -- {length=, results=f} of every length for which the grammar has strings; f(model) returns the results.
 local function lengths_of_grammar(spec, kind, where)
-  local pd = require 'pushdown'
   local grammar = spec.grammar
   check(kind ~= 'Transducer', where, 'a transducer is measured on data, not on a grammar')
   if type(grammar) == 'string' then grammar = pd.grammar.load(grammar) end
@@ -68,7 +68,6 @@ end
 
 -- The same for the bins of a dataset. Each model is evaluated once.
 local function lengths_of_data(spec, kind, models, where)
-  local pd = require 'pushdown'
   local options = { bin_width = spec.bin_width or 1 }
   if kind == 'Transducer' then options.pairs, options.seed = spec.strings or 1000, spec.seed or 1 end
   local bins, all, lengths = {}, {}, spec.lengths or { 0, math.huge }

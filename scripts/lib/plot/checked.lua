@@ -1,10 +1,9 @@
 -- checked(functions) -> wrappers of the functions of pushdown.plot. They refuse unknown options and wrong values before
 -- they draw, and remember the drawn picture for the prompt.
-local nearest = require 'pushdown.nearest'
 local options_of = require 'pushdown.plot.options'
-local originals = require 'pushdown.originals'
+local originals = require 'pushdown.plot.originals'
 local pd = require 'pushdown'
-local picture = require 'pushdown.prompt.picture'
+local picture = require 'pushdown.plot.picture'
 
 -- The function that draws the same picture as text.
 local as_text = { lines = 'text', curves = 'text', bars = 'bars_text', heat_map = 'heat_text',
@@ -112,7 +111,7 @@ local function wrong(value, form, name)
     for _, choice in ipairs(form) do
       if value == choice then return nil end
     end
-    local near = type(value) == 'string' and nearest(value, form)
+    local near = type(value) == 'string' and pd._text.nearest(value, form)
     return ("%s must be one of '%s', got %s%s"):format(name, table.concat(form, "', '"), shown(value),
       near and (", did you mean '%s'?"):format(near) or '')
   end
@@ -127,7 +126,7 @@ function check_options(given, options, where)
   table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
   for _, key in ipairs(keys) do
     if not options[key] then
-      local near = nearest(tostring(key), names)
+      local near = pd._text.nearest(tostring(key), names)
       return ("unknown option '%s'%s%s; the options are %s"):format(tostring(key), where and ' of ' .. where or '',
         near and (", did you mean '%s'?"):format(near) or '', table.concat(names, ', '))
     end

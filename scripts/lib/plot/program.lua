@@ -4,6 +4,7 @@
 -- The layout follows Sugiyama, Tagawa and Toda (1981): layers by longest paths, joints where lines cross layers, and
 -- layers ordered by the mean place of their neighbours, then moved towards it as far as the other nodes permit.
 local check = require 'pushdown.plot.figure'.check
+local pd = require 'pushdown'
 local svg = require 'pushdown.plot.svg'
 
 local where = 'plot.program'
@@ -191,7 +192,7 @@ return function(spec)
     for key, value in pairs(type(spec.stack) == 'table' and spec.stack or { kind = spec.stack }) do
       options[key] = value
     end
-    dot = require 'pushdown'.stack.program(options)
+    dot = pd.stack.program(options)
   end
   local graph = parsed(dot)
   assign_layers(graph)

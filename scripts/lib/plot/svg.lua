@@ -1,5 +1,6 @@
 -- A small SVG 1.1 writer: collects elements with escaped attributes and texts in one self-contained
 -- document.
+local pd = require 'pushdown'
 
 local M = {}
 
@@ -8,26 +9,13 @@ M.ink = '#222222'
 M.grid = '#e4e4e4'
 
 local entities = { ['&'] = '&amp;', ['<'] = '&lt;', ['>'] = '&gt;', ['"'] = '&quot;', ["'"] = '&#39;' }
+local replacement = '\239\191\189'  -- U+FFFD
 
 -- Escapes text for an SVG document. Control characters and invalid UTF-8 bytes become U+FFFD, because XML
 -- cannot represent them.
 function M.escape(text)
-  text = tostring(text):gsub('[%z\1-\8\11\12\14-\31\127]', '\239\191\189')
-  local out, at, length = {}, 1, #text
-  while at <= length do
-    local byte = text:byte(at)
-    local size = byte < 0x80 and 1 or byte >= 0xC2 and byte < 0xE0 and 2
-      or byte >= 0xE0 and byte < 0xF0 and 3 or byte >= 0xF0 and byte < 0xF5 and 4
-    local piece = size and text:sub(at, at + size - 1)
-    local second = size and size > 1 and (text:byte(at + 1) or 0)
-    local wrong = not piece or not piece:sub(2):match('^[\128-\191]*$') or #piece < size
-      or byte == 0xE0 and second < 0xA0 or byte == 0xED and second > 0x9F
-      or byte == 0xF0 and second < 0x90 or byte == 0xF4 and second > 0x8F
-    if wrong then piece, size = '\239\191\189', 1 end
-    out[#out + 1] = entities[piece] or piece
-    at = at + size
-  end
-  return table.concat(out)
+  text = tostring(text):gsub('[%z\1-\8\11\12\14-\31\127]', replacement)
+  return (pd._text.clean(text, replacement):gsub('[&<>"\']', entities))
 end
 
 -- A coordinate: two decimals at most, no trailing zeros.

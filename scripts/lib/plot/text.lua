@@ -2,6 +2,7 @@
 -- points, or plain ASCII if the locale is not UTF-8.
 local axes = require 'pushdown.plot.axes'
 local figures = require 'pushdown.plot.figure'
+local pd = require 'pushdown'
 
 local M = {}
 
@@ -13,24 +14,12 @@ local ascii = { marks = { 'o', '#', '^', '%', '@', '=', '&', 'x' }, rule = '-', 
   corner = '+', bottom = '-', bottom_tick = '+', minus = '-' }
 
 -- Returns whether the locale says that the terminal displays UTF-8.
-function M.utf8_locale()
-  for _, name in ipairs { 'LC_ALL', 'LC_CTYPE', 'LANG' } do
-    local value = os.getenv(name)
-    if value and value ~= '' then return value:lower():match('utf%-?8') ~= nil end
-  end
-  return false
-end
+M.utf8_locale = pd._text.utf8_locale
 
--- Columns of the terminal: $COLUMNS, else the answer of stty, else 80.
+-- Columns of the terminal: $COLUMNS, else those of the terminal of a standard stream, else 80.
 function M.terminal_width()
   local width = tonumber(os.getenv('COLUMNS') or '')
-  if not width then
-    local pipe = io.popen('stty size 2>/dev/null </dev/tty')
-    if pipe then
-      width = tonumber((pipe:read('*l') or ''):match('^%d+ (%d+)$') or '')
-      pipe:close()
-    end
-  end
+  for _, stream in ipairs { 'stdout', 'stderr', 'stdin' } do width = width or pd.process.columns(stream) end
   return width and width >= 20 and width or 80
 end
 

@@ -3,7 +3,7 @@ local described = require 'pushdown.prompt.described'
 local library = require 'pushdown.prompt.library'
 local options = require 'pushdown.prompt.options'
 local pd = require 'pushdown'
-local prompt = require 'pushdown.prompt'
+local prompt = require 'pushdown.prompt.entry'
 local reading = require 'pushdown.prompt.reading'
 
 -- What the core says of the names that arguments of functions can be: by the name of the function, and by the option
@@ -26,8 +26,8 @@ local function documented()
 end
 local function modules()
   local names = {}
-  for _, path in ipairs(pd.files.find(pd.scripts .. '/lib', '%.lua$')) do
-    names[#names + 1] = 'pushdown.' .. path:gsub('%.lua$', ''):gsub('/', '.')
+  for _, path in ipairs(pd.files.find(pd.scripts .. '/lib', '^[^/]*%.lua$')) do
+    names[#names + 1] = 'pushdown.' .. path:gsub('%.lua$', '')
   end
   return names
 end

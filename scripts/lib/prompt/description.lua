@@ -1,10 +1,9 @@
 -- description(value) -> the description of a function, module, object or name as text: see pushdown.help.
 local library = require 'pushdown.prompt.library'
-local nearest = require 'pushdown.nearest'
 local options = require 'pushdown.prompt.options'
 local pd = require 'pushdown'
 local search = require 'pushdown.prompt.search'
-local wrap = require 'pushdown.wrapped'
+local wrap = require 'pushdown.text.wrapped'
 
 -- Columns of a line: those of the terminal, but at most as many as are easy to read.
 local function columns() return math.max(40, math.min(98, pd.process.columns 'stdout' or 98)) end
@@ -201,7 +200,7 @@ local function nearest_topic(docs, topic)
   for _, name in ipairs(sorted_keys(docs)) do add((name:gsub('^pd%.', '')), name) end
   for _, name in ipairs(library.functions()) do add(name, 'pd.' .. name) end
   for _, term in ipairs(search.terms()) do add(term, term) end
-  return full[nearest((topic:gsub('^pd%.', '')), names) or '']
+  return full[pd._text.nearest((topic:gsub('^pd%.', '')), names) or '']
 end
 
 local function describe_topic(docs, topic)

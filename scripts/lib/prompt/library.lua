@@ -1,5 +1,5 @@
 -- The Lua modules for scripts, which `pd.` offers before they are loaded, and the documentation in their comments.
-local originals = require 'pushdown.originals'
+local originals = require 'pushdown.plot.originals'
 local pd = require 'pushdown'
 
 local M = {}

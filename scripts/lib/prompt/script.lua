@@ -1,6 +1,5 @@
 -- Runs scripts in the session of the prompt: `:run` and `:edit`.
 local files = require 'pushdown.files'
-local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 
 local M = {}
@@ -49,7 +48,7 @@ end
 local function script_of(name)
   local path = existing_script(name)
   if path then return path end
-  local near = nearest(name, M.names())
+  local near = pd._text.nearest(name, M.names())
   error((":run: there is no script '%s'%s"):format(name, near and (", did you mean '%s'?"):format(near) or ''), 0)
 end
 
@@ -110,8 +109,8 @@ local function run_script(path, words)
   rawset(_G, '_run', found)
   local status, said = results[1] and 0 or 1, results[2]
   if said == left then status = left.status == true and 0 or left.status or 1 end
-  local runs = package.loaded['pushdown.runs']
-  if runs then runs.close(status == 0 and 'done' or 'failed', status ~= 0 and tostring(said) or nil) end
+  local record = package.loaded['pushdown.store.record']
+  if record then record.close(status == 0 and 'done' or 'failed', status ~= 0 and tostring(said) or nil) end
   if not results[1] and said ~= left then error(said, 0) end
   if status ~= 0 then error((':run: %s ended with status %s'):format(path, tostring(status)), 0) end
 end
@@ -134,7 +133,7 @@ function M.edit(line)
   local name = table.remove(words, 1)
   local path = existing_script(name) or name:find '%.lua$' and name or name .. '.lua'
   local editor = os.getenv 'VISUAL' or os.getenv 'EDITOR' or 'vi'
-  local status = os.execute(("%s '%s'"):format(editor, (path:gsub("'", "'\\''"))))
+  local status = os.execute(editor .. ' ' .. files.quoted(path))
   if status ~= 0 then error((":edit: '%s' failed, so nothing was run"):format(editor), 0) end
   if not files.exists(path) then error((":edit: '%s' was not written, so nothing was run"):format(path), 0) end
   run_script(path, words)

@@ -8,9 +8,11 @@ local declared = require 'pushdown.record.declared'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local kinds = require 'pushdown.record.kinds'
+local options_of = require 'pushdown.grid.options'
 local pd = require 'pushdown'
-local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
+local store = require 'pushdown.store.folder'
+local table_of = require 'pushdown.text.table'
 
 local M = {}
 
@@ -37,7 +39,7 @@ local function place_of(folder, experiment, seed)
     local part
     above, part = above:match('^(.*)/([^/]+)$')
     tail = part and (tail and part .. '/' .. tail or part)
-    if part and require 'pushdown.grid'.seed(paper .. '/' .. tail, point, restart) == seed then
+    if part and options_of.seed(paper .. '/' .. tail, point, restart) == seed then
       return paper .. '/' .. tail, point, restart
     end
   end
@@ -117,7 +119,7 @@ end
 -- folder.read(folder, absent) -> entry, the keys of its result in their order; or nil and the reason why the run is not
 -- recorded. absent: commit and torch for runs without them. folder.complete adds the curve and the series.
 function M.read(folder, absent)
-  local made, result = runs.read_json(folder .. '/experiment.json'), runs.result(folder)
+  local made, result = store.read_json(folder .. '/experiment.json'), store.result(folder)
   if not made or not result then return nil, 'experiment.json or result.json cannot be read' end
   if made.recorded then return nil, 'taken over from a record' end
   if not kinds[made.experiment] then return nil, 'made by a script that records do not support' end
@@ -184,7 +186,7 @@ local function series_file(text)
   for _, row in ipairs(rows) do
     for _, name in ipairs(names) do row[name] = tonumber(row[name]) or row[name] end
   end
-  return report.table({ columns = names, rows = rows }):csv()
+  return table_of.new({ columns = names, rows = rows }):csv()
 end
 
 -- The value of a field of a result.

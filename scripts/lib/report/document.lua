@@ -8,8 +8,7 @@ local json = require 'pushdown.json'
 local lengths = require 'pushdown.report.lengths'
 local pd = require 'pushdown'
 local pictures = require 'pushdown.report.pictures'
-local policy = require 'pushdown.report.policy'
-local runs_of = require 'pushdown.runs'
+local policy = require 'pushdown.text.policy'
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
 local tables = require 'pushdown.report.tables'
@@ -25,7 +24,7 @@ local unfolded_commands, most_commands = 6, 200
 -- JSON text of a string for a script element; it cannot contain the beginning of markup.
 local function quoted(text)
   local escapes = { ['<'] = '\\u003c', ['>'] = '\\u003e', ['&'] = '\\u0026' }
-  return (json.encode(runs_of.clean_text(tostring(text))):gsub('[<>&]', escapes))
+  return (json.encode(pd._text.clean(tostring(text))):gsub('[<>&]', escapes))
 end
 
 local function own_file(name) return files.read(pd.root .. '/scripts/lib/report/page/' .. name) end

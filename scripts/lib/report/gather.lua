@@ -3,8 +3,10 @@
 -- source = the requested folder, or nil.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
+local record = require 'pushdown.store.record'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
+local store = require 'pushdown.store.folder'
 
 local M = {}
 
@@ -64,11 +66,11 @@ end
 -- Fills in fields that the registry does not have from the files of the run folder.
 local function complete(row)
   local folder = row.folder
-  row.about = runs.read_json(folder .. '/experiment.json') or {}
-  row.config = runs.read_json(folder .. '/config.json') or {}
+  row.about = store.read_json(folder .. '/experiment.json') or {}
+  row.config = store.read_json(folder .. '/config.json') or {}
   row.experiment = row.experiment or row.about.experiment
   row.options = row.options or row.about.options
-  row.result = row.result or runs.result(folder)
+  row.result = row.result or store.result(folder)
   local seed = row.seed or (row.options or {}).seed or row.config.seed
   row.seed = integer(seed)
   row.restart = integer(row.restart) or integer((row.options or {}).restart) or integer(folder:match('restart%-(%d+)$'))
@@ -77,7 +79,7 @@ local function complete(row)
   if not row.command and row.about.script then
     row.command = { 'pushdown', row.about.script, unpack(row.about.command_line or {}) }
   elseif not row.command and type(row.config.command_line) == 'table' then
-    row.command = runs.plain_command(row.config.command_line)
+    row.command = record.plain_command(row.config.command_line)
   end
   row.seconds = row.seconds or row.result and tonumber(row.result.seconds)
   row.status = row.status or row.result and 'done' or pd.process.locked(folder) and 'running' or 'unfinished'

@@ -1,14 +1,16 @@
 -- Shows rows of the registry: as tables that fit into the terminal, JSON or CSV.
+local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local report = require 'pushdown.report'
+local measure = require 'pushdown.text.measure'
 local runs = require 'pushdown.runs'
 local shorten = require 'pushdown.runs.shorten'
-local visible = require 'pushdown.visible'
-local wrapped = require 'pushdown.wrapped'
+local table_of = require 'pushdown.text.table'
+local visible = require 'pushdown.text.visible'
+local wrapped = require 'pushdown.text.wrapped'
 
 local M = {}
 
-local function length(text) return select(2, text:gsub('[^\128-\191]', '')) end
+local length, longest_word = measure.length, measure.longest_word
 
 -- Any value as one line of text.
 function M.value(value)
@@ -46,8 +48,9 @@ end
 
 local function when(seconds) return seconds and os.date('%Y-%m-%d %H:%M', math.floor(seconds)) or nil end
 
-local function duration(seconds)
-  if not seconds or seconds < 0 then return nil end  -- the clock was set back
+-- '3:07' or '2:03:07'; nil without seconds, and if the clock was set back.
+function M.duration(seconds)
+  if not seconds or seconds < 0 then return nil end
   local whole = math.floor(seconds + 0.5)
   if whole < 3600 then return ('%d:%02d'):format(whole / 60, whole % 60) end
   return ('%d:%02d:%02d'):format(whole / 3600, whole / 60 % 60, whole % 60)
@@ -57,7 +60,7 @@ end
 function M.field(column, value)
   if column == 'started' or column == 'finished' or column == 'created' then return when(value) end
   if column == 'time' then return value end
-  if column == 'seconds' then return duration(value) end
+  if column == 'seconds' then return M.duration(value) end
   return value ~= nil and M.value(value) or nil
 end
 
@@ -111,37 +114,16 @@ local function least_widths(columns, lists, natural, right)
   return least
 end
 
--- Narrows the widest columns until the table fits; false if it cannot.
-local function narrow(widths, least, total, width)
-  while total > width do
-    local widest
-    for k in ipairs(widths) do
-      if widths[k] > least[k] and (not widest or widths[k] > widths[widest]) then widest = k end
-    end
-    if not widest then return false end
-    widths[widest], total = widths[widest] - 1, total - 1
-  end
-  return true
-end
-
-local function longest_word(text)
-  local longest = 0
-  for word in text:gmatch '%S+' do longest = math.max(longest, length(word)) end
-  return longest
-end
-
 -- Narrows first the columns whose names can be broken at blanks, then those of texts, then those whose names must be
 -- shortened. Returns false if the table still does not fit.
-local function fit(columns, widths, least, natural, total, width)
+local function fit(columns, widths, least, natural, width)
   local broken, texts = {}, {}
   for k, column in ipairs(columns) do
     broken[k] = math.min(widths[k], math.max(natural[k], longest_word(column)))
     texts[k] = math.min(widths[k], math.max(least[k], longest_word(column)))
   end
   for _, limits in ipairs { broken, texts, least } do
-    if narrow(widths, limits, total, width) then return true end
-    total = -2
-    for _, own in ipairs(widths) do total = total + own + 2 end
+    if measure.narrow(widths, limits, width) then return true end
   end
   return false
 end
@@ -203,7 +185,7 @@ end
 -- file or a pipe is complete. side_by_side: the columns after the first are compared with each other, and the names in
 -- the first are broken at blanks.
 function M.table(columns, rows, width, side_by_side, optional)
-  local natural, widths, right, total = {}, {}, {}, -2
+  local natural, widths, right = {}, {}, {}
   for k, column in ipairs(columns) do
     right[k] = true
     for _, row in ipairs(rows) do right[k] = right[k] and is_number(row[k]) end
@@ -211,17 +193,16 @@ function M.table(columns, rows, width, side_by_side, optional)
     natural[k] = right[k] and 1 or math.min(length(column), shortest_column)
     for _, row in ipairs(rows) do natural[k] = math.max(natural[k], length(row[k] or '')) end
     widths[k] = math.max(natural[k], length(column))
-    total = total + widths[k] + 2
   end
   local header = columns
-  if width and total > width then
+  if width and measure.total(widths) > width then
     local lists = compared(columns, rows, side_by_side)
     local least = least_widths(columns, lists, natural, right)
     if side_by_side then
       least[1] = 0
       for _, name in ipairs(lists[1]) do least[1] = math.max(least[1], longest_word(name)) end
     end
-    local fits = fit(columns, widths, least, natural, total, width)
+    local fits = fit(columns, widths, least, natural, width)
     header = fits and short_header(columns, widths)
     if not header then
       return print_without(columns, rows, width, optional) or print_lines(columns, rows, width)
@@ -248,7 +229,7 @@ function M.table(columns, rows, width, side_by_side, optional)
     cells[i] = {}
     for k in ipairs(columns) do cells[i][k] = row[k] or '' end
   end
-  io.write(report.table { columns = heads, rows = cells }:text())
+  io.write(table_of.new { columns = heads, rows = cells }:text())
 end
 
 -- The table as LaTeX.
@@ -259,7 +240,7 @@ function M.latex(columns, rows)
     for _, row in ipairs(rows) do right = right and (row[k] or ''):find '^[%d:.e+-]*$' ~= nil or row[k] == '–' end
     header[k] = { column, align = right and 'right' or 'left' }
   end
-  return report.table { columns = header, rows = rows }:latex()
+  return table_of.new { columns = header, rows = rows }:latex()
 end
 
 -- Text wrapped at the width, with `indent` before every line.
@@ -271,7 +252,7 @@ end
 function M.shell_words(words)
   local quoted = {}
   for i, word in ipairs(words) do
-    quoted[i] = word:find('^[%w_%-=./,:+@]+$') and word or "'" .. word:gsub("'", "'\\''") .. "'"
+    quoted[i] = word:find('^[%w_%-=./,:+@]+$') and word or files.quoted(word)
   end
   return table.concat(quoted, ' ')
 end
@@ -327,7 +308,7 @@ function M.csv(rows)
       cells[i][k] = value
     end
   end
-  return report.table { columns = columns, rows = cells }:csv()
+  return table_of.new { columns = columns, rows = cells }:csv()
 end
 
 return M

@@ -3,7 +3,7 @@
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
 local paired = require 'pushdown.statistics.paired'
-local report = require 'pushdown.report'
+local table_of = require 'pushdown.text.table'
 
 local M = {}
 
@@ -95,7 +95,7 @@ function M.csv(found)
       rows[i][k] = value
     end
   end
-  return report.table { columns = order, rows = rows }:csv()
+  return table_of.new { columns = order, rows = rows }:csv()
 end
 
 function M.json(found)

@@ -1,6 +1,5 @@
 -- Selects runs from a command line: the registry, filters, and the numbers of runs.
 local files = require 'pushdown.files'
-local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 
@@ -135,7 +134,7 @@ local function say_unknown(path, conditions)
     local key = condition_of(text)[1]
     local name = key:gsub('^options%.', ''):gsub('^result%.', '')
     if not known[name] then
-      local near = nearest(name, names)
+      local near = pd._text.nearest(name, names)
       print(("No run has '%s'%s"):format(key, near and (", did you mean '%s'?"):format(near) or '.'))
     end
   end

@@ -1,7 +1,7 @@
 -- The options of a search, and the settings that a continued search must repeat.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local runs = require 'pushdown.runs'
+local store = require 'pushdown.store.folder'
 
 local M = {}
 
@@ -32,8 +32,7 @@ local function check_types(given, own)
   end
 end
 
--- plan.check(given) -> the form of the search, pushdown.search.here or pushdown.search.workers. Raises an error if an
--- option is wrong.
+-- plan.check(given): raises an error if an option of a search is wrong.
 function M.check(given)
   if type(given) ~= 'table' then fail 'expected a table of options' end
   local both = given.make ~= nil and given.script ~= nil
@@ -58,7 +57,6 @@ function M.check(given)
       fail('rungs must be growing integers from 1, got %s', json.encode(json.list(given.rungs)))
     end
   end
-  return require(given.make and 'pushdown.search.here' or 'pushdown.search.workers')
 end
 
 -- plan.counts(total, rungs, keep) -> the number of candidates that go on after each rung.
@@ -83,7 +81,7 @@ end
 -- plan.read(path, plan) -> the state of a search that was made by this plan, or nil if there is none.
 function M.read(path, plan)
   if not files.exists(path) then return nil end
-  local kept = runs.read_json(path)
+  local kept = store.read_json(path)
   if not kept or type(kept.plan) ~= 'table' then
     fail("'%s' is not the state of a search; remove it to start a new one", path)
   end

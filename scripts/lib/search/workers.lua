@@ -1,9 +1,10 @@
 -- The candidates of a search as runs of a grid: the points, or the restarts of the only point.
+local declared_of = require 'pushdown.record.declared'
+local fail = require 'pushdown.search.plan'.fail
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
-local fail = require 'pushdown.search.plan'.fail
 
 local M = {}
 
@@ -17,7 +18,7 @@ local passed_on = { 'name', 'folder', 'script', 'flags', 'workers', 'executor', 
 
 -- The value of `over` to which the last candidates train.
 local function last_value(over, options, rungs)
-  local declared = require 'pushdown.record.declared'(grid.script_path(options.script))
+  local declared = declared_of(grid.script_path(options.script))
   if not declared.may_change[over] then
     fail("%s must declare the option '%s' with may_change = true, which the rungs set", options.script, over)
   end

@@ -6,11 +6,12 @@
 local facts_of = require 'pushdown.mirror.facts'
 local files = require 'pushdown.files'
 local histories = require 'pushdown.runs.history'
-local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 
 local M = { kinds = { 'tensorboard', 'wandb' } }
+
+local programs = { tensorboard = require 'pushdown.mirror.tensorboard', wandb = require 'pushdown.mirror.wandb' }
 
 -- mirror.target('tensorboard:logs') -> {kind =, folder =}; other texts are an error.
 function M.target(text)
@@ -18,12 +19,10 @@ function M.target(text)
   for _, known in ipairs(M.kinds) do
     if kind == known then return { kind = kind, folder = folder } end
   end
-  local near = kind and nearest(kind, M.kinds)
+  local near = kind and pd._text.nearest(kind, M.kinds)
   error(("[mirror] expected 'tensorboard:FOLDER' or 'wandb:FOLDER', got '%s'%s"):format(text,
     near and (", did you mean '%s'?"):format(near) or ''), 0)
 end
-
-local function encoder_of(target, facts) return require('pushdown.mirror.' .. target.kind).encoder(facts) end
 
 -- The measured numbers of an epoch, by name.
 local function measured(entry)
@@ -53,7 +52,7 @@ local function write(target, path, parts)
   local place, name = full:match('^(.*)/([^/]+)$')
   files.make_folder(place)
   pd.file.write(full, table.concat(parts))
-  local own = require('pushdown.mirror.' .. target.kind).own
+  local own = programs[target.kind].own
   for _, other in ipairs(pd.file.list(place)) do
     if other ~= name and own(other) then assert(os.remove(place .. '/' .. other)) end
   end
@@ -63,7 +62,7 @@ end
 -- mirror.export(target, row, registry) -> number of epochs: writes the run of a row of the registry.
 function M.export(target, row, registry)
   local facts = facts_of(row.folder, row, registry)
-  local encoder = encoder_of(target, facts)
+  local encoder = programs[target.kind].encoder(facts)
   local parts, count = { encoder:begin() }, 0
   local time = each_epoch(row.folder, facts.started, function(entry, at)
     count = count + 1
@@ -96,7 +95,7 @@ function M.begins(folder, text)
   local target = M.target(text)
   local ok, problem = pcall(function()
     local facts = facts_of(folder, nil, runs.path())
-    local encoder = encoder_of(target, facts)
+    local encoder = programs[target.kind].encoder(facts)
     local state = { encoder = encoder, epoch = 0, at = 0 }
     local parts = { encoder:begin() }
     state.time = each_epoch(folder, facts.started, function(entry, time)

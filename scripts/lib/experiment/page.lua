@@ -3,7 +3,7 @@
 -- prints well in black and white.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local policy = require 'pushdown.report.policy'
+local policy = require 'pushdown.text.policy'
 local svg = require 'pushdown.plot.svg'
 
 local M = {}

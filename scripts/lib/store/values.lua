@@ -1,6 +1,6 @@
 -- Values of options as texts, and their comparison with the values of an earlier run.
 local json = require 'pushdown.json'
-local visible = require 'pushdown.visible'
+local visible = require 'pushdown.text.visible'
 
 local M = {}
 

@@ -3,7 +3,7 @@ local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local recipe = require 'pushdown.recipe'
-local subcommand = require 'pushdown.subcommand'
+local subcommand = require 'pushdown.commands.subcommand'
 
 local M = {}
 

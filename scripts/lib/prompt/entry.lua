@@ -1,5 +1,4 @@
 -- The prompt's additions to Lua: a cheat sheet, scripts run in the session, and suggestions for wrong names.
-local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 local script = require 'pushdown.prompt.script'
 
@@ -51,14 +50,14 @@ function M.suggestion(message)
   if not name then return nil end
   if kind == 'global' then
     if rawget(pd, name) ~= nil then return ("did you mean 'pd.%s'?"):format(name) end
-    local near = nearest(name, sorted_names(_G, { pd = true }))
+    local near = pd._text.nearest(name, sorted_names(_G, { pd = true }))
     if near then return ("did you mean '%s'?"):format(near) end
-    near = nearest(name, sorted_names(pd))
+    near = pd._text.nearest(name, sorted_names(pd))
     return near and ("did you mean 'pd.%s'?"):format(near)
   end
   local names = {}
   for _, library in ipairs { string, table, math, os, io } do names[#names + 1] = library end
-  local near = nearest(name, sorted_names(unpack(names)))
+  local near = pd._text.nearest(name, sorted_names(unpack(names)))
   -- The libraries have so many names that some name is always near; only names with the same first letter count.
   return near and near:sub(1, 1) == name:sub(1, 1) and ("did you mean '%s'?"):format(near) or nil
 end

@@ -3,8 +3,8 @@
 -- has no control characters, because names of runs, files and symbols can come from anywhere, and a pipe can lead to a
 -- terminal. Data for other programs are written by visible.data.
 local pd = require 'pushdown'
-local visible = require 'pushdown.visible'
-local wrapped = require 'pushdown.wrapped'
+local visible = require 'pushdown.text.visible'
+local wrapped = require 'pushdown.text.wrapped'
 
 -- Wraps long lines of a message, such as lists of names; indented lines stay as they are.
 local function wrapped_lines(text, width)

@@ -1,7 +1,7 @@
 -- `pushdown runs plot`: draws metrics over the epochs of runs, with the restarts of a point as a band.
 local bands = require 'pushdown.runs.bands'
-local histories = require 'pushdown.runs.history'
 local export = require 'pushdown.plot.export'
+local histories = require 'pushdown.runs.history'
 local plot = require 'pushdown.plot'
 local selection = require 'pushdown.runs.selection'
 

@@ -1,4 +1,4 @@
--- The command `pushdown report`: one page about runs, points or a whole grid.
+-- Pages about runs, points or a whole grid, by the options of the command `pushdown report`.
 local charts = require 'pushdown.report.charts'
 local document = require 'pushdown.report.document'
 local experiment = require 'pushdown.experiment'
@@ -7,12 +7,11 @@ local library = require 'pushdown.report.library'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
-local subcommand = require 'pushdown.subcommand'
 local tables = require 'pushdown.report.tables'
 
 local M = {}
 
-local declaration = { name = 'pushdown report RUN...', words = true, run_folder = false,
+M.declaration = { name = 'pushdown report RUN...', words = true, run_folder = false,
   doc = 'Writes one self-contained page about runs: results, curves, pictures, configuration, command.\n'
     .. 'RUN is a number of the registry, a run folder, or a folder of runs, such as that of a grid.',
   options = selection.with_filters {
@@ -68,9 +67,9 @@ local function check_output(path)
   end
 end
 
--- Writes the page that the command line options describe. Returns a description of the written page, and the reason why
--- it has no live charts, or nil.
-local function write(options)
+-- page.write(options): writes the page that the command line options describe. Returns a description of the written
+-- page, and the reason why it has no live charts, or nil.
+function M.write(options)
   check_output(options.output)
   local rows, left_out = gather.runs(options, options.registry or runs.path())
   local points = selection.points(rows)
@@ -91,12 +90,12 @@ local function write(options)
     #points == 1 and '' or 's', size), reason
 end
 
--- command.page(options): report.page.
-function M.page(given)
+-- page.make(options): report.page.
+function M.make(given)
   local where = '[report.page] '
   if type(given) ~= 'table' then error(where .. 'expected {runs = {...}, path = ...}', 0) end
   local words, names = {}, { runs = true, path = true }
-  for _, option in ipairs(declaration.options) do names[option[1]] = option[1] ~= 'output' or nil end
+  for _, option in ipairs(M.declaration.options) do names[option[1]] = option[1] ~= 'output' or nil end
   for key, value in pairs(given) do
     if not names[key] then error(("%sunknown option '%s'"):format(where, tostring(key)), 0) end
     if key ~= 'runs' then
@@ -110,26 +109,15 @@ function M.page(given)
   end
   for _, run in ipairs(given.runs or {}) do words[#words + 1] = tostring(run) end
   local ok, said = pcall(function()
-    local options = experiment.parse(declaration, words)
+    local options = experiment.parse(M.declaration, words)
     if #options.words == 0 and not selection.filtered(options) then
       error("which runs? expected runs = {...}, a list of run folders and numbers of the registry, or a filter such as "
         .. "grid = 'NAME'", 0)
     end
-    return (write(options))
+    return (M.write(options))
   end)
   if not ok then error(where .. (type(said) == 'table' and said.usage or tostring(said)), 0) end
   return said
-end
-
--- command.run(words) -> exit status: 0, 1 for an error, 2 for a wrong command line.
-function M.run(words)
-  return subcommand('report', function()
-    local options = experiment.parse(declaration, words)
-    if options.help then return io.write(experiment.help(declaration)) end
-    local said, reason = write(options)
-    if reason then io.stderr:write(('pushdown report: the curves are still pictures: %s\n'):format(reason)) end
-    print(said)
-  end)
 end
 
 return M

@@ -1,10 +1,9 @@
 -- The command `pushdown runs`: shows the registry and the measurements of its runs, and removes runs from it.
 local experiment = require 'pushdown.experiment'
-local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
-local subcommand = require 'pushdown.subcommand'
+local subcommand = require 'pushdown.commands.subcommand'
 
 local M = {}
 
@@ -89,7 +88,7 @@ local modules = { list = 'list', show = 'list', compare = 'compare', plot = 'plo
 local without_words = { list = true }
 
 local function action_of(name)
-  local module = require('pushdown.runs.' .. modules[name])
+  local module = require('pushdown.commands.runs.' .. modules[name])
   return type(module) == 'table' and module[name] or module
 end
 
@@ -120,8 +119,8 @@ function M.run(words)
   local declaration = commands[name]
   return subcommand('runs', function()
     if not declaration then
-      local near = nearest(name, { 'list', 'show', 'compare', 'plot', 'rm', 'export', 'reproduce', 'gather', 'note',
-        'tag' })
+      local near = pd._text.nearest(name, { 'list', 'show', 'compare', 'plot', 'rm', 'export', 'reproduce', 'gather',
+        'note', 'tag' })
       fail("unknown command '%s'%s; the commands are list, show, compare, plot, rm, export, reproduce, note, tag and "
         .. 'gather', name, near and (", did you mean '%s'?"):format(near) or '')
     end

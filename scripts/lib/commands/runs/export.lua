@@ -3,11 +3,11 @@
 local histories = require 'pushdown.runs.history'
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
-local mirror = require 'pushdown.mirror'
+local mirror = require 'pushdown.mirror.files'
 local pd = require 'pushdown'
-local report = require 'pushdown.report'
 local selection = require 'pushdown.runs.selection'
-local visible = require 'pushdown.visible'
+local table_of = require 'pushdown.text.table'
+local visible = require 'pushdown.text.visible'
 
 local identity = { 'id', 'experiment', 'grid', 'point', 'restart', 'seed', 'status' }
 local first_columns = { 'epoch', 'updates', 'stage', 'symbols' }
@@ -46,7 +46,7 @@ local function history_csv(rows, write)
   for _, name in ipairs(identity) do header[#header + 1], own[name] = name, true end
   -- A metric with the name of a column of the run gets a prefix.
   for _, name in ipairs(columns) do header[#header + 1] = own[name] and 'epoch_' .. name or name end
-  write(report.table { columns = header, rows = {} }:csv())
+  write(table_of.new { columns = header, rows = {} }:csv())
   for _, row in ipairs(rows) do
     local lines = {}
     histories.each(row.folder, function(entry)
@@ -61,7 +61,7 @@ local function history_csv(rows, write)
       lines[#lines + 1] = line
     end)
     if #lines > 0 then
-      local text = report.table { columns = header, rows = lines }:csv()
+      local text = table_of.new { columns = header, rows = lines }:csv()
       write((text:gsub('^[^\n]*\n', '')))
     end
   end

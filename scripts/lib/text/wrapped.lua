@@ -1,7 +1,7 @@
 -- wrapped(text, width, indent, hanging) -> the words of a text in lines of at most `width` columns. `indent` precedes
 -- every line, and `hanging` also all lines but the first. Longer words stay whole; without a width the result is one
 -- line.
-local function length(text) return select(2, text:gsub('[^\128-\191]', '')) end
+local length = require 'pushdown.text.measure'.length
 
 return function(text, width, indent, hanging)
   local lines, line = {}, nil

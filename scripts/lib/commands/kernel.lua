@@ -2,9 +2,8 @@
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
-local subcommand = require 'pushdown.subcommand'
+local subcommand = require 'pushdown.commands.subcommand'
 
 local M = {}
 
@@ -95,7 +94,7 @@ function M.run(words)
     if options.help or #options.words == 0 then return io.write(experiment.help(declaration)) end
     local action = actions[options.words[1]]
     if not action then
-      local near = nearest(options.words[1], { 'install', 'remove' })
+      local near = pd._text.nearest(options.words[1], { 'install', 'remove' })
       usage("unknown command '%s'%s; the commands are install and remove", options.words[1],
         near and (", did you mean '%s'?"):format(near) or '')
     end

@@ -2,10 +2,10 @@
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
 local paired = require 'pushdown.runs.paired'
-local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
-local visible = require 'pushdown.visible'
+local table_of = require 'pushdown.text.table'
+local visible = require 'pushdown.text.visible'
 
 -- Compares runs side by side: first the options that differ, then the results.
 local function compare_runs(rows, options, width)
@@ -118,7 +118,7 @@ local function compare_grid(rows, options, width)
       end
     end
   end
-  if options.csv then return visible.data(report.table { columns = columns, rows = raw }:csv()) end
+  if options.csv then return visible.data(table_of.new { columns = columns, rows = raw }:csv()) end
   for k, name in ipairs(columns) do
     columns[k] = name:match('^deviation ') and 'deviation' or name:match('^interval ') and '± 95 %'
       or name:match('^best ') and 'best single run'

@@ -6,15 +6,15 @@
 -- can contain any program, so the command is shown first and needs a confirmation. A training that was started at a
 -- prompt, or by a script without pd.experiment, is repeated from its folder alone: configuration, data and the
 -- checkpoint before its first update.
-local ask = require 'pushdown.ask'
+local ask = require 'pushdown.text.ask'
 local compare = require 'pushdown.runs.numbers'
 local files = require 'pushdown.files'
 local layout = require 'pushdown.runs.layout'
 local pd = require 'pushdown'
-local provenance = require 'pushdown.provenance'
+local provenance = require 'pushdown.store.provenance'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
-local visible = require 'pushdown.visible'
+local visible = require 'pushdown.text.visible'
 
 local function fail(...) error((...):format(select(2, ...)), 0) end
 
@@ -118,13 +118,6 @@ local function confirmed(words, directory, copies, yes)
   return ask.answer 'The command has all your rights. Run it? [y/N]':match '^y' ~= nil
 end
 
-local function new_temporary_folder()
-  local pipe = io.popen 'mktemp -d'
-  local place = pipe and pipe:read '*l'
-  if pipe then pipe:close() end
-  return place and place ~= '' and place or fail 'cannot make a temporary folder'
-end
-
 -- Starts the command line of the run again. Returns whether it ran.
 local function run_script(folder, start, target, yes)
   if pd.file.kind(start.working_directory) ~= 'folder' then
@@ -141,7 +134,7 @@ local function run_script(folder, start, target, yes)
   end
   for _, word in ipairs(words_of(start, target)) do words[#words + 1] = word end
   if not confirmed(words, start.working_directory, copies, yes) then return false end
-  local place = new_temporary_folder()
+  local place = pd.file.temporary_folder()
   for _, copy in ipairs(copies) do
     files.make_folder((place .. copy.path:gsub('/[^/]*$', '')))
     files.write(place .. copy.path, copy.text)

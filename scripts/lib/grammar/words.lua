@@ -1,7 +1,7 @@
 -- Runs the files of the grammars folder: Lua scripts in a sandbox that offers only the words of a grammar
 -- or a pushdown automaton and a few harmless parts of Lua. The words only collect; the core checks and
 -- builds. docs/reference/grammars.md and automata.md describe the words.
-local nearest = require 'pushdown.nearest'
+local pd = require 'pushdown'
 
 local M = {}
 
@@ -188,7 +188,7 @@ local function environment(words, strings, count_steps)
   for name, word in pairs(words) do env[name] = word end
   return setmetatable(env, {
     __index = function(_, name)
-      local near = nearest(tostring(name), words_in_order)
+      local near = pd._text.nearest(tostring(name), words_in_order)
       error(("'%s' is not a word of a grammar or automaton file%s; the words are %s"):format(tostring(name),
         near and (", did you mean '%s'?"):format(near) or '', table.concat(words_in_order, ', ')), 2)
     end,

@@ -5,13 +5,9 @@ local pd = require 'pushdown'
 
 local M = {}
 
-local function number(character) return ('\\%03d'):format(character:byte()) end
+function M.line(text) return pd._text.visible(text, true) end
 
-local function shown(text, controls) return (text:gsub('\194([\128-\159])', number):gsub(controls, number)) end
-
-function M.line(text) return shown(text, '[%z\1-\31\127]') end
-
-local function lines(text) return shown(text, '[%z\1-\8\11-\31\127]') end
+local function lines(text) return pd._text.visible(text) end
 
 local raw_write  -- io.write outside of visible.only
 

@@ -4,21 +4,12 @@
 -- they have changed.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local origin = require 'pushdown.experiment.origin'
+local origin = require 'pushdown.store.origin'
 local pd = require 'pushdown'
 
 local M = {}
 
 local function path_of(folder) return folder .. '/provenance.json' end
-
--- The words of the command line, starting with the program.
-function M.command_line()
-  local words, arguments = json.list {}, rawget(_G, 'arg') or {}
-  local first = 0
-  while arguments[first - 1] do first = first - 1 end
-  for i = first, #arguments do words[#words + 1] = arguments[i] end
-  return words
-end
 
 local fixed  -- facts that do not change during this process
 
@@ -59,7 +50,7 @@ local order = { 'started', 'finished', 'command_line', 'working_directory', 'see
   'machine', 'root', 'inputs' }
 
 local function this_start(folder)
-  local start = { started = os.date '!%Y-%m-%dT%H:%M:%SZ', command_line = M.command_line(),
+  local start = { started = os.date '!%Y-%m-%dT%H:%M:%SZ', command_line = json.list(pd.process.command_line()),
     seed = pd.session().stream_seed, inputs = keep_inputs(folder) }
   for key, value in pairs(M.facts()) do start[key] = value end
   return json.ordered(start, order)

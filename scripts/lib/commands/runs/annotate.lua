@@ -1,5 +1,6 @@
 -- `pushdown runs note` and `pushdown runs tag`: what a person says of runs.
 local layout = require 'pushdown.runs.layout'
+local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
 
@@ -19,7 +20,7 @@ function M.note(options, path)
   elseif words[2] then
     -- Tabs and new lines are what a note may have of control characters.
     local text = table.concat(words, ' ', 2):gsub('[%z\1-\8\11-\31\127]', '?')
-    runs.open(path, { must_exist = true }):update(row.id, { note = runs.clean_text(text) })
+    runs.open(path, { must_exist = true }):update(row.id, { note = pd._text.clean(text) })
     print(('note of run %d set'):format(row.id))
   elseif row.note then
     print(row.note)

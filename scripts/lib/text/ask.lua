@@ -1,11 +1,10 @@
 -- Asks the user at the terminal.
+local pd = require 'pushdown'
+
 local M = {}
 
 -- Returns whether standard input is a terminal, so that the user can be asked.
-function M.possible()
-  local status = os.execute 'test -t 0'
-  return status == 0 or status == true
-end
+function M.possible() return pd.process.columns 'stdin' ~= nil end
 
 -- ask.answer(question) -> the typed answer in lower case, without surrounding blanks; '' at the end of the input.
 function M.answer(question)

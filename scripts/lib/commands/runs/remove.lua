@@ -1,10 +1,10 @@
 -- `pushdown runs rm`: removes runs from the registry and, with --folders, also their folders.
-local ask = require 'pushdown.ask'
+local ask = require 'pushdown.text.ask'
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
-local visible = require 'pushdown.visible'
+local visible = require 'pushdown.text.visible'
 
 local batch = 100  -- runs whose folders are locked at once
 local listed = 10

@@ -1,8 +1,10 @@
 -- Adds the provenance and a registry row to the run of a trainer with a run folder, so that runs made at the prompt or
 -- by a plain script are found like those of an experiment. The trainer calls these functions.
 local files = require 'pushdown.files'
-local provenance = require 'pushdown.provenance'
-local runs = require 'pushdown.runs'
+local pd = require 'pushdown'
+local provenance = require 'pushdown.store.provenance'
+local recording = require 'pushdown.store.record'
+local store = require 'pushdown.store.folder'
 
 local M = {}
 
@@ -43,7 +45,7 @@ end
 
 -- The final numbers of a run: those of its best epoch, from metrics.jsonl.
 local function result_of(folder)
-  local history = runs.history(folder)
+  local history = store.history(folder)
   local last = history[#history]
   if not last then return nil end
   local best = history[last.best_epoch] or last
@@ -59,18 +61,18 @@ end
 
 local function enter(folder, finished)
   -- A grid keeps the row of its worker, and a training inside an experiment belongs to that run.
-  if os.getenv 'PUSHDOWN_RUN_LOCK' or runs.covers(folder) then return end
-  local config = runs.read_json(folder .. '/config.json') or {}
+  if os.getenv 'PUSHDOWN_RUN_LOCK' or recording.covers(folder) then return end
+  local config = store.read_json(folder .. '/config.json') or {}
   local facts = provenance.facts()
-  records[folder] = runs.record { folder = folder, training = true, experiment = name_of_session(),
-    options = M.options_of(config), command = provenance.command_line(), git = facts.git, seed = config.seed }
+  records[folder] = recording.record { folder = folder, training = true, experiment = name_of_session(),
+    options = M.options_of(config), command = pd.process.command_line(), git = facts.git, seed = config.seed }
   if finished then M.ended(folder) end
 end
 
 -- training.begins(folder, finished): records a new run; training.resumed: a resumed one; training.saved: the folder
 -- that a trainer without its own folder has written.
 function M.begins(folder, finished)
-  local config = runs.read_json(folder .. '/config.json') or {}
+  local config = store.read_json(folder .. '/config.json') or {}
   -- The folder of an experiment's run already has its provenance.
   if files.exists(folder .. '/experiment.json') then
     provenance.update(folder)

@@ -3,7 +3,7 @@ local files = require 'pushdown.files'
 local layout = require 'pushdown.runs.layout'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
-local visible = require 'pushdown.visible'
+local visible = require 'pushdown.text.visible'
 
 local M = {}
 

@@ -1,10 +1,10 @@
 -- policy(styles, scripts) -> the Content-Security-Policy of a page as a meta element. The page can apply only these
 -- styles and run only these scripts, given as the texts of their elements, and it can load nothing.
-local sha256 = require 'pushdown.sha256'
+local pd = require 'pushdown'
 
 local function hashes(texts)
   local words = {}
-  for i, text in ipairs(texts) do words[i] = "'sha256-" .. sha256.base64(text) .. "'" end
+  for i, text in ipairs(texts) do words[i] = "'sha256-" .. pd._text.sha256_base64(text) .. "'" end
   return #words > 0 and table.concat(words, ' ') or "'none'"
 end
 

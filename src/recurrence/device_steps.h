@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "kernel/step/device_step.h"
-#include "recurrence/step_plan.h"
+#include "recurrence/step_trace.h"
 
 namespace pushdown {
 
@@ -23,15 +23,5 @@ Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t 
                         std::int64_t window, const DeviceStepLaunch<F>& launch,
                         std::size_t free_bytes = std::numeric_limits<std::size_t>::max(),
                         Tensor* left = nullptr, const std::vector<std::int64_t>& lengths = {});
-
-// Returns the outputs of M networks that read symbols, computed in one launch: M x B x T x n,
-// differentiable in the parameters of all. There is one plan for each network; all have the same
-// program (same_program()) and device. words : M x B x T ids (int64, valid) on that device. lengths
-// : M x B (int64), the number of steps of each sequence, 0 to T, after which the output is 0;
-// undefined: T.
-template <class F>
-Tensor run_device_plans(const std::vector<StepPlanPtr>& plans, const Tensor& words,
-                        const Tensor& lengths, const DeviceStepLaunch<F>& launch,
-                        std::size_t free_bytes = std::numeric_limits<std::size_t>::max());
 
 }  // namespace pushdown

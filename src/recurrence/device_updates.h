@@ -10,6 +10,7 @@
 
 #include "kernel/update/device_update.h"
 #include "recurrence/device_steps.h"
+#include "recurrence/step_plan.h"
 
 namespace pushdown {
 

@@ -10,7 +10,8 @@
 #include "bench.h"
 #include "kernel/device.h"
 #include "model/device_runner.h"
-#include "recurrence/device_steps.h"
+#include "recurrence/device_updates.h"
+#include "tensor/common_rows.h"
 #include "tensor/torch_build.h"
 #include "train/shared_updates.h"
 
@@ -99,14 +100,20 @@ struct PassTimes {
 PassTimes time_passes(const Size& size, int models) {
   const Workload work = size.work();
   std::vector<std::unique_ptr<LanguageModel>> owned;
-  std::vector<StepPlanPtr> plans;
+  std::vector<std::vector<Tensor>> lists;
   for (int k = 0; k < models; ++k) {
     owned.push_back(make_model(size, k, "cuda", true));
-    plans.push_back(owned.back()->network().plan(work.batch, kLength - 1));
+    lists.emplace_back();
+    for (const auto& [name, parameter] : owned.back()->parameters())
+      lists.back().push_back(parameter);
   }
-  const auto device = owned.front()->output_weight().device();
-  const Tensor words = at::randint(size.vocabulary, {models, work.batch, kLength - 1}, at::kLong);
-  const auto runner = cuda_runner(device);
+  const CommonRows rows(std::move(lists));
+  const LanguageModel& first = *owned.front();
+  UpdateForm form{{},         rows.all(), first.output_weight(), first.output_bias(),
+                  work.batch, kLength - 1};
+  for (const auto& model : owned)
+    form.plans.push_back(model->network().plan(work.batch, kLength - 1));
+  const auto runner = cuda_runner(first.output_weight().device());
   std::vector<double> times[2];
   PassTimes result;
   const auto launch = [&](const DeviceStepProgram<float>& program, bool backward) {
@@ -117,8 +124,16 @@ PassTimes time_passes(const Size& size, int models) {
     times[backward].push_back(
         std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   };
-  for (int round = models >= 1000 ? 3 : 11; round > 0; --round)
-    run_device_plans<float>(plans, words.to(device), {}, launch).sum().backward();
+  const auto updates = device_updates<float>(
+      std::move(form),
+      {launch,
+       [&](const DeviceUpdate<float>& update, DeviceUpdatePart part) { runner->run(update, part); },
+       {}},
+      runner->free_bytes());
+  const Tensor words = at::randint(size.vocabulary, {models, work.batch, kLength}, at::kLong);
+  const UpdateBatch batch{words.unbind(0), std::nullopt,
+                          std::vector<double>(static_cast<std::size_t>(models), 1)};
+  for (int round = models >= 1000 ? 3 : 11; round > 0; --round) updates->differentiate(batch);
   const auto median = [](std::vector<double>& all) {
     std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2),
                      all.end());

@@ -248,25 +248,14 @@ TEST(PrintedCode, Models) {
 TEST(PrintedCode, EveryOperation) {
   for (const bool gradients : {true, false})
     for (const auto& [batch, steps] : {std::pair{1, 1}, {3, 7}})
-      for (const Way way : {Way::printed, Way::descending}) {
-        const at::AutoGradMode mode(gradients);
-        Everything one, other;
-        const Tensor x = inputs_of(batch, steps, gradients), y = inputs_of(batch, steps, gradients);
-        auto options = source_options(true);
-        options.gradients = gradients;
-        const auto source = device_source_kernels(record(other, y), options);
-        const Tensor wanted = run_recorded(one, x);
-        const Tensor got = run_device_steps<double>(record(other, y), batch, steps, 0,
-                                                    launches<double>(source, options, way));
-        EXPECT_LT(largest_difference(wanted, got), 1e-13);
-        if (!gradients) continue;
-        const Tensor probe = at::arange(wanted.numel(), at::kDouble).view_as(wanted).cos();
-        (wanted * probe).sum().backward();
-        (got * probe).sum().backward();
-        EXPECT_LT(largest_difference(x.grad(), y.grad()), 1e-12);
-        for (std::size_t i = 0; i < one.tensors.size(); ++i)
-          EXPECT_LT(largest_difference(one.tensors[i].grad(), other.tensors[i].grad()), 1e-11) << i;
-      }
+      for (const Way way : {Way::printed, Way::descending})
+        expect_every_operation(batch, steps, gradients, [&](TracedProgram program) {
+          auto options = source_options(true);
+          options.gradients = gradients;
+          const auto source = device_source_kernels(program, options);
+          return run_device_steps<double>(std::move(program), batch, steps, 0,
+                                          launches<double>(source, options, way));
+        });
 }
 
 // Needs NVRTC, but no device.

@@ -121,33 +121,18 @@ TYPED_TEST(DeviceSteps, ThousandSteps) {
   }
 }
 
-// Every operation.
 TEST(DeviceStepsOperations, EqualTheProcessors) {
+  const auto compare = [](std::int64_t batch, std::int64_t steps, bool gradients, int size,
+                          int lanes) {
+    expect_every_operation(batch, steps, gradients, [&](TracedProgram program) {
+      return run_device_steps<double>(std::move(program), batch, steps, 0,
+                                      by_teams<double>(size, lanes));
+    });
+  };
   for (const auto& [batch, steps] : {std::pair{1, 1}, {3, 7}, {5, 2}})
-    for (const auto& [size, lanes] : {std::pair{1, 1}, {4, 2}}) {
-      Everything one, other;
-      const Tensor x = inputs_of(batch, steps, true), y = inputs_of(batch, steps, true);
-      const Tensor wanted = run_recorded(one, x);
-      const Tensor got = run_device_steps<double>(record(other, y), batch, steps, 0,
-                                                  by_teams<double>(size, lanes));
-      EXPECT_LT(largest_difference(wanted, got), 1e-13);
-      const Tensor probe = at::arange(wanted.numel(), at::kDouble).view_as(wanted).cos();
-      (wanted * probe).sum().backward();
-      (got * probe).sum().backward();
-      EXPECT_LT(largest_difference(x.grad(), y.grad()), 1e-12);
-      for (std::size_t i = 0; i < one.tensors.size(); ++i)
-        EXPECT_LT(largest_difference(one.tensors[i].grad(), other.tensors[i].grad()), 1e-11) << i;
-    }
-}
-
-TEST(DeviceStepsOperations, WithoutGradients) {
-  const Everything network;
-  const Tensor x = inputs_of(4, 9, false);
-  const at::NoGradGuard guard;
-  EXPECT_LT(largest_difference(
-                run_recorded(network, x),
-                run_device_steps<double>(record(network, x), 4, 9, 0, by_teams<double>(1, 1))),
-            1e-13);
+    for (const auto& [size, lanes] : {std::pair{1, 1}, {4, 2}})
+      compare(batch, steps, true, size, lanes);
+  compare(4, 9, false, 1, 1);
 }
 
 TEST(DeviceStepsOperations, SkipValuesThatAreNotDifferentiated) {

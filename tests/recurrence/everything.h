@@ -1,5 +1,7 @@
 // A recurrent network that uses every operation of step programs.
 #pragma once
+#include <gtest/gtest.h>
+
 #include "array/array_recorder.h"
 #include "recurrence/array_lowering.h"
 #include "recurrence/step_run.h"
@@ -120,6 +122,36 @@ inline TracedProgram record(const Everything& network, const Tensor& inputs) {
 inline Tensor run_recorded(const Everything& network, const Tensor& inputs) {
   return run_steps(record(network, inputs), inputs.size(0), inputs.size(1),
                    std::make_shared<BufferPool>());
+}
+
+// Runs a recorded program of so many sequences and steps.
+using RunRecorded = std::function<Tensor(TracedProgram)>;
+
+// The values, and all gradients if they are wanted.
+inline std::vector<Tensor> outcome_of_everything(std::int64_t batch, std::int64_t steps,
+                                                 bool gradients, const RunRecorded& run) {
+  const at::AutoGradMode mode(gradients);
+  const Everything network;
+  const Tensor x = inputs_of(batch, steps, gradients), values = run(record(network, x));
+  std::vector<Tensor> all{values.detach()};
+  if (!gradients) return all;
+  (values * at::arange(values.numel(), at::kDouble).view_as(values).cos()).sum().backward();
+  all.push_back(x.grad());
+  for (const Tensor& tensor : network.tensors) all.push_back(tensor.grad());
+  return all;
+}
+// Compares every operation with the processor's kernels.
+inline void expect_every_operation(std::int64_t batch, std::int64_t steps, bool gradients,
+                                   const RunRecorded& run) {
+  const auto wanted = outcome_of_everything(batch, steps, gradients, [&](TracedProgram program) {
+    return run_steps(std::move(program), batch, steps, std::make_shared<BufferPool>());
+  });
+  const auto got = outcome_of_everything(batch, steps, gradients, run);
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_LT(largest_difference(got[i], wanted[i]),
+              (i == 0 ? 1e-13 : 1e-12) * (1 + wanted[i].abs().max().item<double>()))
+        << i << " of " << batch << " sequences of " << steps << " steps";
 }
 
 }  // namespace pushdown::testing_support

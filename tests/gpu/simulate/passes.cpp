@@ -7,13 +7,13 @@
 #include "gpu/simulator/kernel_source.h"
 #include "kernel/step/device_step_code.h"
 #include "kernel/step/device_step_loop.h"
-#include "model/device_runner.h"
-#include "model/language_model.h"
-#include "recurrence/device_steps.h"
-#include "recurrence/step_plan.h"
+#include "support/models_together.h"
+#include "support/steps_by_launch.h"
 
 namespace pushdown::gpu_simulate {
 namespace {
+
+using namespace testing_support;
 
 // A launch of the project's own code, or of the code that it prints.
 struct Request {
@@ -102,17 +102,13 @@ double relative(const Tensor& got, const Tensor& wanted) {
   return largest == 0 ? difference : difference / largest;
 }
 
-// Runs both passes, with gradients that depend on the place.
+// log p of all strings, and the gradients of their sum.
 struct Outcome {
   Tensor values;
   std::map<std::string, Tensor> gradients;
 };
-Outcome outcome_of(const LanguageModel& model, const std::function<Tensor()>& forward) {
-  Outcome outcome;
-  const Tensor values = forward();
-  const Tensor slopes = at::arange(values.numel(), values.options()).view_as(values).cos();
-  (values * slopes).sum().backward();
-  outcome.values = values.detach();
+Outcome outcome_of(const LanguageModel& model, const Tensor& values) {
+  Outcome outcome{values.detach(), {}};
   for (const auto& [name, parameter] : model.parameters()) {
     if (!parameter.grad().defined()) continue;
     outcome.gradients[name] = parameter.grad();
@@ -121,18 +117,21 @@ Outcome outcome_of(const LanguageModel& model, const std::function<Tensor()>& fo
   return outcome;
 }
 
-Outcome on_device(const LanguageModel& model, const PassSizes& sizes, const Tensor& words,
+// Of the first of several equal models.
+Outcome on_device(const PassCase& which, const PassSizes& sizes, const Tensor& words,
                   const Action& action) {
   Recorder recorder(sizes.code, action);
-  const std::vector<StepPlanPtr> plans(static_cast<std::size_t>(sizes.models),
-                                       model.network().plan(words.size(0), words.size(1)));
-  return outcome_of(model, [&] {
-    return run_device_plans<float>(
-        plans, words.expand({sizes.models, words.size(0), words.size(1)}).contiguous(), {},
-        [&](const DeviceStepProgram<float>& program, bool backward) {
-          recorder.run(program, backward);
-        });
-  });
+  std::vector<LanguageModel> owned;
+  std::vector<const LanguageModel*> models;
+  for (int m = 0; m < sizes.models; ++m) owned.push_back(make_model(which));
+  for (const LanguageModel& model : owned) models.push_back(&model);
+  ModelsTogether together(models, device_engine(std::make_shared<StepsByLaunch<float>>(
+                                      [&](const DeviceStepProgram<float>& program, bool backward) {
+                                        recorder.run(program, backward);
+                                      })));
+  const auto count = models.size();
+  return outcome_of(owned[0], together.differentiate(std::vector<Tensor>(count, words),
+                                                     std::vector<double>(count, 1))[0]);
 }
 
 Tensor words_of(const PassCase& which, const PassSizes& sizes) {
@@ -175,11 +174,10 @@ double SimulatedLaunch::milliseconds(double models) const {
 
 SimulatedPasses simulate_passes(KernelLibrary& library, const PassCase& which,
                                 const PassSizes& sizes) {
-  const LanguageModel model = make_model(which);
   const Tensor words = words_of(which, sizes);
   // The first time, launches only tell which kernels are needed, so that one compilation suffices.
   std::set<std::string> names;
-  on_device(model, sizes, words, [&](const Request& request) {
+  on_device(which, sizes, words, [&](const Request& request) {
     if (request.source.empty())
       names.insert(request.kernel);
     else
@@ -188,7 +186,7 @@ SimulatedPasses simulate_passes(KernelLibrary& library, const PassCase& which,
   library.add(names);
 
   SimulatedPasses passes;
-  const Outcome got = on_device(model, sizes, words, [&](Request request) {
+  const Outcome got = on_device(which, sizes, words, [&](Request request) {
     const CompiledKernel& kernel = library.kernel(request.kernel, request.source);
     Launch& launch = request.launch;
     if (sizes.first_round) {
@@ -207,9 +205,11 @@ SimulatedPasses simulate_passes(KernelLibrary& library, const PassCase& which,
     passes.launches.push_back(std::move(done));
   });
   if (sizes.first_round) return passes;
-  const Outcome wanted = outcome_of(
-      model, [&] { return model.network().run(words, nullptr).narrow(1, 1, words.size(1)); });
-  passes.values = relative(got.values[0], wanted.values);
+  const LanguageModel model = make_model(which);
+  const Tensor values = model.log_probabilities(words);
+  values.sum().backward();
+  const Outcome wanted = outcome_of(model, values);
+  passes.values = relative(got.values, wanted.values);
   for (const auto& [name, gradient] : wanted.gradients)
     passes.gradients = std::max(passes.gradients, relative(got.gradients.at(name), gradient));
   return passes;

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "bindings/session/state.h"
+#include "model/stack_rnn.h"
 #include "train/records/model_file.h"
 #include "train/records/tensor_files.h"
 
@@ -73,8 +74,13 @@ std::string written_program(const char* where, const TracedProgram& program, std
 }
 
 std::string model_program(const SequenceModel& model, const ProgramOptions& options) {
-  return program_text("model.program", options,
-                      [&](std::int64_t steps) { return model.network().plan(1, steps); });
+  const auto plan = model.network().plan(1, options.steps);
+  std::string text = program_text("model.program", options, [&](std::int64_t) { return plan; });
+  const StackRnn* rnn = model.network().stack_rnn();
+  if (options.format != ProgramFormat::text || rnn == nullptr || rnn->engine() == nullptr)
+    return text;
+  const std::string code = rnn->engine()->code_of(*plan->program());
+  return code.empty() ? text : text + "on the device: " + code + "\n";
 }
 
 void set_parameters_of(const SequenceModel& model, Any values) {

@@ -40,6 +40,10 @@ class CudaRunner final : public TypedDeviceRunner<CudaRunner> {
     on_stream([&](void* stream) { device_optimizer_step(step, stream); });
   }
 
+  bool runs_own(const std::string& text) const override {
+    const auto* modules = device_step_modules(device_.index());
+    return modules != nullptr && modules->runs(text);
+  }
   std::size_t free_bytes() const override {
     const c10::DeviceGuard guard(device_);
     // Memory that LibTorch has reserved but not allocated counts as free.

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "kernel/step/device_step.h"
 #include "kernel/update/device_update.h"
@@ -19,6 +20,8 @@ class DeviceRunner {
   virtual void run(const DeviceUpdate<double>& update, DeviceUpdatePart part) const = 0;
   virtual void run(const DeviceOptimizerStep<float>& step) const = 0;
   virtual void run(const DeviceOptimizerStep<double>& step) const = 0;
+  // Returns whether there is compiled code of a network that contains this text.
+  virtual bool runs_own(const std::string& text) const { return false; }
   // Returns the number of bytes available for further tensors.
   virtual std::size_t free_bytes() const = 0;
 };

@@ -1,5 +1,6 @@
 #include "model/step_engine.h"
 
+#include "recurrence/device_source.h"
 #include "recurrence/device_steps.h"
 #include "recurrence/step_likelihood.h"
 #include "recurrence/step_run.h"
@@ -61,6 +62,22 @@ class DeviceEngine final : public StepEngine {
     if (type == at::kFloat) return by.operator()<float>();
     if (type == at::kDouble) return by.operator()<double>();
     return {};
+  }
+  std::string code_of(const TracedProgram& program) const override {
+    if (!runner_->runs_own("")) return "the interpreter";
+    // There is a text for each form of the passes (recurrence/device_machine.h).
+    DeviceSourceOptions options;
+    options.is_double = number_type(program) == at::kDouble;
+    for (const int threads : {128, 256, 512})
+      for (int form = 0; form < 8; ++form) {
+        options.threads = threads;
+        options.gradients = (form & 1) == 0;
+        options.windowed = (form & 2) != 0;
+        options.near = (form & 4) == 0;
+        const DeviceSource source = device_source_kernels(program, options);
+        if (!source.text.empty() && runner_->runs_own(source.text)) return "kernels of its own";
+      }
+    return "the interpreter";
   }
   bool together() const override { return true; }
   std::unique_ptr<DeviceUpdates> updates(UpdateForm form) const override {

@@ -36,6 +36,9 @@ class StepEngine {
                                  std::optional<double> scale) const {
     return {};
   }
+  // Returns what runs this program on a device now: the interpreter, or kernels of its own. Empty
+  // on the CPU.
+  virtual std::string code_of(const TracedProgram& program) const { return ""; }
   // Whether the engine has training updates of several models in common launches.
   virtual bool together() const { return false; }
   virtual std::unique_ptr<DeviceUpdates> updates(UpdateForm form) const { return nullptr; }

@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <thread>
 #include <vector>
 
-#include "kernel/device.h"
+#include "kernel/step/device_step_code.h"
 
 namespace pushdown::cuda_runtime_test {
 namespace {
@@ -130,6 +131,40 @@ TEST(CudaStandIn, LoadsCodeAndLaunchesItsKernels) {
   EXPECT_THROW(module.launch("none", 1, 1, 32, 0, nullptr, &argument), std::runtime_error);
   EXPECT_THROW(module.launch("fill", 1, 1, 2048, 0, nullptr, &argument), std::runtime_error);
   wait_for_cuda_device();  // no error is left
+}
+
+// Several threads ask for the same code at once.
+TEST(CudaStandIn, LoadsTheCodeOfAllThreadsOnce) {
+  DeviceStepModules modules(std::make_unique<CompiledCode>(
+                                [] {
+                                  return CodeCompiler{"none", [](const std::string& source) {
+                                                        return source + ", compiled";
+                                                      }};
+                                },
+                                std::nullopt),
+                            true);
+  constexpr int kThreads = 8;
+  for (const char* source : {"one", "two"})
+    cuda_stand_in::add_code(std::string(source) + ", compiled", {{"none", [](const void*) {}}});
+  std::vector<std::vector<DeviceStepCode>> found(kThreads);
+  std::vector<std::thread> threads;
+  for (auto& own : found)
+    threads.emplace_back([&] {
+      for (const char* source : {"one", "two", "one"}) {
+        own.emplace_back().source.text = source;
+        modules.prepare(own.back());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& own : found)
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      EXPECT_NE(own[k].module, nullptr);
+      EXPECT_EQ(own[k].module, found[0][k % 2].module);
+    }
+  EXPECT_NE(found[0][0].module, found[0][1].module);
+  EXPECT_TRUE(modules.runs("on") && modules.runs("two"));
+  EXPECT_FALSE(modules.runs("three"));
+  EXPECT_EQ(modules.counts().compiled, 2);
 }
 
 }  // namespace

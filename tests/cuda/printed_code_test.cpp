@@ -153,7 +153,7 @@ TEST(PrintedCode, ReplacesTheInterpreterOnceItIsCompiled) {
   const auto& of = *std::find_if(models.begin(), models.end(),
                                  [](const auto& model) { return model.name == "lstm, float32"; });
   std::promise<void> may_compile;
-  std::string compiled;
+  std::string said;  // what runs it afterwards
   int launched = 0;
   const auto run = [&](DeviceStepModules* modules) {
     const auto model = printed_model(of.controller, of.stack, of.is_double);
@@ -167,10 +167,15 @@ TEST(PrintedCode, ReplacesTheInterpreterOnceItIsCompiled) {
             device_step_forward(program, nullptr);
         });
     const auto length = 6 + (model.end_symbol() ? 0 : 1);
-    ModelsTogether together({&model}, device_engine(runner));
+    runner->owns = [=](const std::string& text) {
+      return modules != nullptr && modules->runs(text);
+    };
+    const auto engine = device_engine(runner);
+    ModelsTogether together({&model}, engine);
     std::vector<Tensor> all{together.differentiate(
         {at::arange(2 * length, at::kLong).remainder(3).view({2, length})}, {1})};
     for (const auto& [name, tensor] : model.parameters()) all.push_back(tensor.grad());
+    said = engine->code_of(*model.network().plan(1, 9)->program());
     return all;
   };
   // Its code is that of the case, which the test was compiled with.
@@ -201,11 +206,13 @@ TEST(PrintedCode, ReplacesTheInterpreterOnceItIsCompiled) {
   const auto wanted = run(nullptr);
   expect_close(wanted, run(&modules), 0, "while it is being compiled");
   EXPECT_EQ(launched, 0);
+  EXPECT_EQ(said, "the interpreter");
   may_compile.set_value();
   while (modules.counts().pending > 0) std::this_thread::yield();
   EXPECT_EQ(modules.counts().compiled, 1);
   expect_close(wanted, run(&modules), 2e-5, "compiled");
   EXPECT_EQ(launched, 2);
+  EXPECT_EQ(said, "kernels of its own");
 }
 
 // Several models of symbols, with strings of several lengths.

@@ -13,6 +13,9 @@ template <class F>
 class StepsByLaunch final : public TypedDeviceRunner<StepsByLaunch<F>> {
  public:
   explicit StepsByLaunch(DeviceStepLaunch<F> launch) : launch_(std::move(launch)) {}
+
+  std::function<bool(const std::string&)> owns;  // for runs_own()
+
   template <class Program>
   void steps(const Program& program, bool backward) const {
     if constexpr (std::is_same_v<Program, DeviceStepProgram<F>>) launch_(program, backward);
@@ -25,6 +28,7 @@ class StepsByLaunch final : public TypedDeviceRunner<StepsByLaunch<F>> {
   void optimizers(const Step& step) const {
     run_optimizer_teams(step);
   }
+  bool runs_own(const std::string& text) const override { return owns && owns(text); }
   std::size_t free_bytes() const override { return std::numeric_limits<std::size_t>::max(); }
 
  private:

@@ -1,7 +1,7 @@
 #include "kernel/step/device_step_code.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <mutex>
 
 #include <fmt/format.h>
 
@@ -17,19 +17,32 @@ void DeviceStepModules::prepare(DeviceStepCode& code) {
 }
 
 std::shared_ptr<const DeviceModule> DeviceStepModules::find(const std::string& source) {
-  if (const auto found = loaded_.find(source); found != loaded_.end()) return found->second;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = loaded_.find(source); found != loaded_.end()) return found->second;
+  }
+  // Not locked, because this may wait for the compiler.
   const auto code = wait_ ? code_->wait_for(source) : code_->find(source);
   if (code == nullptr) return nullptr;
-  std::shared_ptr<const DeviceModule> module;
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = loaded_.try_emplace(source);
+  if (!is_new) return place->second;
   try {
-    module = std::make_shared<const DeviceModule>(*code);
+    place->second = std::make_shared<const DeviceModule>(*code);
   } catch (const std::exception& error) {
     if (!std::exchange(reported_, true))
       notice(NoticeLevel::warning,
              std::string("networks on the device are interpreted, which takes longer: ") +
                  error.what());
   }
-  return loaded_[source] = module;
+  return place->second;
+}
+
+bool DeviceStepModules::runs(const std::string& text) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(loaded_.begin(), loaded_.end(), [&](const auto& one) {
+    return one.second != nullptr && one.first.find(text) != std::string::npos;
+  });
 }
 
 DeviceStepModules* device_step_modules(int device) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "kernel/compile/compiled_code.h"
@@ -23,7 +24,7 @@ struct DeviceStepCode {
   std::shared_ptr<const DeviceModule> module;  // once compiled and loaded; null: interpret
 };
 
-// The compiled kernels of all programs on one device.
+// The compiled kernels of all programs on one device, for any number of threads.
 class DeviceStepModules {
  public:
   // `wait`: wait for the compiler instead of interpreting meanwhile.
@@ -31,8 +32,11 @@ class DeviceStepModules {
       : code_(std::move(code)), wait_(wait) {}
 
   // Fills in the module if it is there; begins to compile it if it is new. The device must be the
-  // current one.
+  // current one. A DeviceStepCode belongs to one thread.
   void prepare(DeviceStepCode& code);
+
+  // Returns whether there is a module whose source contains this text.
+  bool runs(const std::string& text) const;
 
   CompiledCode::Counts counts() const { return code_->counts(); }
 
@@ -40,7 +44,9 @@ class DeviceStepModules {
   std::shared_ptr<const DeviceModule> find(const std::string& source);
 
   std::unique_ptr<CompiledCode> code_;
-  bool wait_, reported_ = false;
+  const bool wait_;
+  mutable std::mutex mutex_;
+  bool reported_ = false;
   std::map<std::string, std::shared_ptr<const DeviceModule>> loaded_;  // by source; null: cannot be
 };
 

@@ -14,7 +14,9 @@ std::string Backward::text(std::int64_t& shared, int& barriers) {
   if (program_.memory >= 0) access(first, {count()}, 1, true, true);
   for (int row = 0; row < count(); ++row) {
     if (!owns_gradient(row)) continue;
-    if (slope_offset(row) >= 0) access(last, {row}, node(row).size, true, false);
+    if (slope_offset(row) >= 0)
+      for (const Spot at : {Spot{row}, record_of({row})})
+        access(last, at, node(row).size, true, false);
     if (wants_first(row)) access(last, {row, 0, true}, node(row).size, false, false);
   }
   if (program_.memory >= 0 && node(program_.memory).b >= 0) {
@@ -147,26 +149,32 @@ void Backward::add_border() {
       cleared.push_back({row});
     if (row >= program_.after && node(row).carried) cleared.push_back({row, 0, true});
   }
-  piece(-1, 0, [this, cleared] {
+  std::vector<Spot> rooms;
+  for (int row = 0; row < count(); ++row)
+    if (node(row).op == StepOp::room && node(row).gradient) rooms.push_back({row});
+  Piece& cut = piece(-1, 0, [this, cleared, rooms] {
     open("if (border) {");
-    put("team.sync();");
-    const auto clear = [&](int row, const Spot& at, bool room) {
-      open(fmt::format("each(team, Index{{{}}}, [&](Index i) {{", node(row).size));
-      room ? line("{} = 0;", place(at).at("i")) : store(at, Mode::set, "i", "0", true);
+    const auto clear = [&](const Spot& at, const auto& set) {
+      open(fmt::format("each(team, Index{{{}}}, [&](Index i) {{", node(at.row).size));
+      set();
       close("});");
     };
-    for (const Spot& at : cleared) clear(at.row, at, false);
-    for (int row = 0; row < count(); ++row)
-      if (node(row).op == StepOp::room && node(row).gradient) clear(row, Spot{row}, true);
+    for (const Spot& at : cleared) clear(at, [&] { store(at, Mode::set, "i", "0", true); });
+    for (const Spot& at : rooms) clear(at, [&] { line("{} = 0;", place(at).at("i")); });
     put("if constexpr (requires { memory.cut(team); }) memory.cut(team);");
-    put("team.sync();");
-    if (node(program_.output).gradient) {
-      const Spot at = spot(program_.output);
-      print_given(at, Mode::add);
-      put("team.sync();");
-    }
     close();
   });
+  for (const auto* all : {&cleared, &rooms})
+    for (const Spot& at : *all) access(cut, at, node(at.row).size, false, true);
+  if (program_.memory >= 0) access(cut, {count()}, 1, true, true);
+  if (!node(program_.output).gradient) return;
+  const Spot at = spot(program_.output);
+  Piece& given = piece(-1, 0, [this, at] {
+    open("if (border) {");
+    print_given(at, Mode::add);
+    close();
+  });
+  access(given, at, node(program_.output).size, false, true);
 }
 
 // ---- Numbers. ----

@@ -25,6 +25,8 @@ class Backward final : public Pass {
   bool owns_gradient(int row) const;
   // Records a contribution to `size` numbers and returns how it is made, unless the row is cleared.
   Mode reach(const Spot& at, std::int64_t size, bool in_loop);
+  // For barriers: the record of numbers that are also in shared memory.
+  Spot record_of(const Spot& at) const { return {count() + 3 + at.row, at.first}; }
   void require(const Spot& at);  // all numbers of the row are read now
   bool sets(const Spot& at, Mode mode) const;
   void add_given();

@@ -13,10 +13,16 @@ constexpr std::int64_t kMostNearBytes = 16 * 1024;
 // Weights that a thread keeps in registers.
 constexpr std::int64_t kMostHeldOfProduct = 24, kMostHeld = 64;
 
-bool conflict(const RowAccess& one, const RowAccess& other) {
-  return one.row == other.row && one.before == other.before && (one.written || other.written) &&
-         one.begin < other.end && other.begin < one.end &&
-         (one.owner != other.owner || one.lanes != other.lanes || one.owner == kAnyThread);
+bool conflict(const RowAccess& one, const RowAccess& other, int threads) {
+  if (one.row != other.row || one.before != other.before || (!one.written && !other.written))
+    return false;
+  const auto thread = [&](const RowAccess& of, std::int64_t i) {
+    return (i - of.owner) * of.lanes % threads;
+  };
+  const bool any = one.owner == kAnyThread || other.owner == kAnyThread;
+  for (auto i = std::max(one.begin, other.begin); i < std::min(one.end, other.end); ++i)
+    if (any || thread(one, i) != thread(other, i)) return true;
+  return false;
 }
 
 }  // namespace
@@ -75,39 +81,54 @@ void Pass::place_barriers(const Piece& first, const Piece& last, int& next) {
     RowAccess access;
     bool of_memory;
   };
-  std::vector<Earlier> since;
-  std::vector<char> waits(pieces_.size()), plain(pieces_.size());
-  const auto look = [&](const Piece& own, char& waiting, char& plainly) {
+  std::vector<Earlier> since;  // the last barrier
+  const auto end = pieces_.size();
+  std::vector<char> waits(end + 1), plain(end);
+  // Calls found(k, plainly) for each conflict of piece k, or of what follows, with earlier ones.
+  const auto look = [&](std::size_t k, const auto& found) {
+    const Piece& own = k < end ? pieces_[k] : last;
     for (const RowAccess& access : own.accesses)
       for (const Earlier& earlier : since)
-        if (conflict(access, earlier.access)) {
-          waiting = 1;
-          plainly |= !own.of_memory && !earlier.of_memory;
-        }
+        if (conflict(access, earlier.access, options_.threads))
+          found(k, !own.of_memory && !earlier.of_memory);
   };
-  char waits_last = 0, plain_last = 0;
-  // A step may need barriers because of the previous one.
-  for (int step = 0; step < 3; ++step) {
-    for (std::size_t k = 0; k < pieces_.size(); ++k) {
-      look(pieces_[k], waits[k], plain[k]);
-      if (waits[k]) since.clear();
-      for (const RowAccess& access : pieces_[k].accesses)
-        since.push_back({access, pieces_[k].of_memory});
+  const auto each_conflict = [&](const auto& found) {
+    since.clear();
+    // A step may need barriers because of the previous one.
+    for (int step = 0; step < 3; ++step) {
+      for (std::size_t k = 0; k < end; ++k) {
+        look(k, found);
+        if (waits[k]) since.clear();
+        for (const RowAccess& access : pieces_[k].accesses)
+          since.push_back({access, pieces_[k].of_memory});
+      }
+      look(end, found);
+      for (Earlier& earlier : since) earlier.access.before = !earlier.access.before;
     }
-    look(last, waits_last, plain_last);
-    for (Earlier& earlier : since) earlier.access.before = !earlier.access.before;
+  };
+  each_conflict([&](std::size_t k, bool) { waits[k] = 1; });
+  // Those that are needed because of the previous step may make others unnecessary.
+  for (std::size_t own = 0; own <= end; ++own) {
+    if (!waits[own]) continue;
+    waits[own] = 0;
+    bool needed = false;
+    each_conflict([&](std::size_t k, bool) { needed = needed || !waits[k]; });
+    waits[own] = needed;
   }
+  each_conflict([&](std::size_t k, bool plainly) {
+    if (k < end && plainly) plain[k] = 1;
+  });
   since.clear();
   for (const RowAccess& access : first.accesses) since.push_back({access, false});
-  char waits_first = 0, unused = 0;
-  for (std::size_t k = 0; k < pieces_.size() && !waits[k]; ++k)
-    look(pieces_[k], waits_first, unused);
+  bool waits_first = false;
+  for (std::size_t k = 0; k < end && !waits[k]; ++k)
+    look(k, [&](std::size_t, bool) { waits_first = true; });
   if (waits_first) first_barrier_ = next++;
-  for (std::size_t k = 0; k < pieces_.size(); ++k) {
+  for (std::size_t k = 0; k < end; ++k) {
     pieces_[k].barrier = waits[k] ? next++ : -1;
     pieces_[k].barrier_of_memory = waits[k] && !plain[k];
   }
-  if (waits_last) last_barrier_ = next++;
+  if (waits[end]) last_barrier_ = next++;
 }
 
 void Pass::print_twice(const std::function<void()>& print,

@@ -182,10 +182,10 @@ void Backward::memory(int n) {
     own.of_memory = true;
     if (slope_offset(at.row) < 0) return;
     Piece& kept = piece(n, size, [this, at] {
-      slope(at);
-      dirty_.insert(at);
+      if (is_near(at)) line("{} = {};", record(at).at("i"), slope(at));
     });
-    access(kept, at, size, false, true);
+    access(kept, at, size, false, false);
+    access(kept, record_of(at), size, false, true);
     return;
   }
   uses_actions_ = true;

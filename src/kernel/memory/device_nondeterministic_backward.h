@@ -32,7 +32,6 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::undo(
       content.add_edges(team, j, rows_of(columns), rows_of(numerators), forward_gradients);
     if (j == last) content.add_head(team, forward_weights + j * c, last_vectors, reading_rows);
   }
-  team.sync();
   finish(team, j);
   team.sync();
   each(team, c * c, [&](Index i) {
@@ -191,6 +190,7 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::spread(c
 }
 
 // Completes the gradients of the numerators of column j; those of later nodes must be complete.
+// What the caller has written is read after a barrier.
 template <class F, int kQ, int kS, bool kLimited, bool kNear>
 template <class Team>
 PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::finish(const Team& team,
@@ -284,7 +284,6 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::end_back
   if (m == 0) return;
   if (reexposed) {
     spread(team, 1, reading_gradient);
-    team.sync();
     finish(team, 1);
     team.sync();
   }

@@ -75,7 +75,6 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::give_bac
          [&](Index i) { (row(numerators, j, 0, 0) + origin(j))[i] = 0; });
   for (Index j = head; j > 1; --j) {
     each(team, (head + 1) * c, [&](Index i) { forward_gradients[i] = 0; });
-    team.sync();
     finish(team, j);
     team.sync();
   }

@@ -102,20 +102,20 @@ struct Sections {
     const F* now = after(u);
     const F* old = u == 0 ? nullptr : after(u - 1);
     F* slopes = gradient + lowest(u);
+    const bool both = ends == SectionEnds::deque;
     team.sync();
-    if (ends != SectionEnds::deque) {
-      const F pushed = slopes[u];
-      const F popped = cut_backward(team, old, now, u, pop, at_top(), slopes);
-      if (team.id() == 0) give(pushed, popped, F(0), F(0));
-      return;
-    }
-    cut(team, old, between, 2 * u, pop, true);
+    const F pushed = slopes[count(u) - 1], bottom_pushed = slopes[0];
+    if (both) cut(team, old, between, 2 * u, pop, true);
+    const F* left = both ? now + 1 : now;
+    F* of_left = both ? slopes + 1 : slopes;
+    const Index size = both ? 2 * u : u;
+    each(team, size, [&](Index i) { of_left[i] = left[i] > 0 ? of_left[i] : F(0); });
     team.sync();
-    const F pushed = slopes[2 * u + 1], bottom_pushed = slopes[0];
+    if (team.id() != 0) return;
     const F bottom_popped =
-        cut_backward(team, between, now + 1, 2 * u, bottom_pop, false, slopes + 1);
-    const F popped = cut_backward(team, old, between, 2 * u, pop, true, slopes + 1);
-    if (team.id() == 0) give(pushed, popped, bottom_pushed, bottom_popped);
+        both ? cut_backward(between, size, bottom_pop, false, true, of_left) : F(0);
+    const F popped = cut_backward(old, size, pop, at_top(), false, of_left);
+    give(pushed, popped, bottom_pushed, bottom_popped);
   }
 
   // Calls visit(place, share) for the sections in the window, from the end on.
@@ -166,27 +166,21 @@ struct Sections {
     each(team, size - k, [&](Index i) { now[first + i] = old[first + i]; });
   }
 
-  // Converts the gradients of the strengths after a cut to those before it; returns that of the
-  // pop, in thread 0.
-  template <class Team>
-  PUSHDOWN_DEVICE static F cut_backward(const Team& team, const F* old, const F* now, Index size,
-                                        F pop, bool top, F* slopes) {
-    each(team, size, [&](Index i) { slopes[i] = now[i] > 0 ? slopes[i] : F(0); });
-    team.sync();
-    F farther = 0;
-    if (team.id() == 0) {
-      const Index end = top ? -1 : size, step = top ? -1 : 1;
-      F before = 0;
-      Index i = top ? size - 1 : 0;
-      const Index first = i;
-      for (; i != end && pop - before > 0; i += step) before += old[i];
-      while (i != first) {
-        i -= step;
-        farther += slopes[i];
-        slopes[i] = farther;
-      }
+  // Converts the gradients of the strengths after a cut, which are 0 where nothing is left, to
+  // those before it, and returns that of the pop; in one thread. `clears`: they are 0 where nothing
+  // was.
+  PUSHDOWN_DEVICE static F cut_backward(const F* old, Index size, F pop, bool top, bool clears,
+                                        F* slopes) {
+    const Index end = top ? -1 : size, step = top ? -1 : 1;
+    F before = 0, farther = 0;
+    Index i = top ? size - 1 : 0;
+    const Index first = i;
+    for (; i != end && pop - before > 0; i += step) before += old[i];
+    while (i != first) {
+      i -= step;
+      farther += slopes[i];
+      slopes[i] = clears && !(old[i] > 0) ? F(0) : farther;
     }
-    team.sync();
     return -farther;
   }
 

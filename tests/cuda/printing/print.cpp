@@ -64,12 +64,9 @@ int main(int argc, char** argv) {
   std::vector<std::ofstream> files;
   for (int f = 1; f < argc; ++f) {
     files.emplace_back(argv[f]);
-    files.back()
-        << "#define PUSHDOWN_KERNEL static\n"
-           "#define PUSHDOWN_BARRIER(number) ::pushdown::testing_support::wait_at(number)\n"
-        << device_source_prelude()
-        << "#include \"cuda/printing/printed.h\"\n"
-           "namespace pushdown::device {\n";
+    files.back() << testing_support::kPrintedBegin << device_source_prelude()
+                 << "#include \"cuda/printing/printed.h\"\n"
+                    "namespace pushdown::device {\n";
   }
   std::set<std::uint64_t> seen;
   for (const Printed& of : all_printed()) {

@@ -2,6 +2,8 @@
 // because printed code contains its headers.
 #pragma once
 #include <cstdint>
+#include <limits>
+#include <set>
 #include <string>
 
 #include "cuda/cuda_runtime.h"
@@ -21,9 +23,18 @@ bool add_printed(std::uint64_t hash, Kernel* forward, Kernel* backward) {
       hash, {reinterpret_cast<AnyFunction>(forward), reinterpret_cast<AnyFunction>(backward)});
 }
 
-// A barrier, unless it is the one to leave out; -1: none.
+// A barrier, unless it is the one to leave out. Those between the parts of a step have numbers from
+// 0; -n is the one of line n of the printed file. In each, the same lines contain the headers.
+inline constexpr int kNoBarrier = std::numeric_limits<int>::min();
 void wait_at(int barrier);
 void leave_out_barrier(int barrier);
+// The barriers that are reached from now on are added to this set, unless it is null.
+void note_barriers(std::set<int>* reached);
+// The lines of a printed file before the headers.
+inline const std::string kPrintedBegin =
+    "namespace pushdown::testing_support { void wait_at(int); }\n"
+    "#define PUSHDOWN_KERNEL static\n"
+    "#define PUSHDOWN_BARRIER(number) ::pushdown::testing_support::wait_at(number)\n";
 
 // FNV-1a
 inline std::uint64_t text_hash(const std::string& text) {

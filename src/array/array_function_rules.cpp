@@ -204,14 +204,13 @@ std::vector<Value> linear_rule(ArrayRules& r) {
 
 ArrayRuleTable array_function_rules() {
   ArrayRuleTable all{
+      {"sgn", maps(F::sign, {0})},
+      {"bitwise_not", maps(F::none_of, {0})},
       {"add", [](ArrayRules& r) { return sum_rule(r, F::add, false); }},
       {"sub", [](ArrayRules& r) { return sum_rule(r, F::subtract, false); }},
       {"rsub", [](ArrayRules& r) { return sum_rule(r, F::subtract, true); }},
       {"div", division_rule},
       {"true_divide", maps(F::divide, {0, 1})},
-      {"maximum", maps(F::maximum, {0, 1})},
-      {"minimum", maps(F::minimum, {0, 1})},
-      {"remainder", maps(F::remainder, {0, 1})},
       {"pow", power_rule},
       {"clamp", clamp_rule},
       {"clamp_min",
@@ -224,7 +223,6 @@ ArrayRuleTable array_function_rules() {
          const auto from = r.aligned({r.argument(0), r.argument(1)});
          return std::vector<Value>{r.of(from, r.graph().map(F::at_most, from.nodes))};
        }},
-      {"where", maps(F::choose, {0, 1, 2})},
       {"masked_fill", masked_fill_rule},
       {"mul",
        [](ArrayRules& r) {
@@ -237,7 +235,6 @@ ArrayRuleTable array_function_rules() {
            no_array_rule("a softplus with beta or threshold other than the default");
          return std::vector<Value>{r.map(F::softplus, {0})};
        }},
-      {"detach", maps(F::stop, {0})},
       {"reciprocal", composed([](ArrayRules& r, int x) {
          return r.graph().map(F::divide, {r.graph().number(1), x});
        })},
@@ -303,32 +300,14 @@ ArrayRuleTable array_function_rules() {
       {"baddbmm", added_product_rule},
       {"linear", linear_rule},
   };
-  const std::pair<const char*, F> one[] = {{"neg", F::negate},
-                                           {"exp", F::exp},
-                                           {"log", F::log},
-                                           {"log1p", F::log1p},
-                                           {"expm1", F::expm1},
-                                           {"tanh", F::tanh},
-                                           {"sigmoid", F::sigmoid},
-                                           {"relu", F::relu},
-                                           {"sqrt", F::sqrt},
-                                           {"abs", F::abs},
-                                           {"sign", F::sign},
-                                           {"sgn", F::sign},
-                                           {"sin", F::sin},
-                                           {"cos", F::cos},
-                                           {"erf", F::erf},
-                                           {"floor", F::floor},
-                                           {"ceil", F::ceil},
-                                           {"round", F::round},
-                                           {"isnan", F::is_nan},
-                                           {"logical_not", F::none_of},
-                                           {"bitwise_not", F::none_of}};
-  for (const auto& [name, function] : one) all[name] = maps(function, {0});
-  const std::pair<const char*, F> two[] = {
-      {"lt", F::less},  {"le", F::less_equal}, {"gt", F::greater},       {"ge", F::greater_equal},
-      {"eq", F::equal}, {"ne", F::not_equal},  {"logical_and", F::both}, {"logical_or", F::either}};
-  for (const auto& [name, function] : two) all[name] = maps(function, {0, 1});
+  // The functions that are operators themselves.
+  for (int k = 0; k < kFunctionCount; ++k) {
+    const F function{static_cast<std::uint8_t>(k)};
+    const FunctionFacts& facts = facts_of(function);
+    std::vector<std::size_t> operands{0, 1, 2};
+    operands.resize(static_cast<std::size_t>(facts.operands));
+    if (function != F::copy) all.try_emplace(facts.text, maps(function, operands));
+  }
   return all;
 }
 

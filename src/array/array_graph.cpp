@@ -9,28 +9,6 @@ namespace {
 
 std::size_t place_of(int n) { return static_cast<std::size_t>(n); }
 
-// Functions whose result has no gradient.
-bool is_flat(ArrayFunction function) {
-  switch (function) {
-    case ArrayFunction::stop:
-    case ArrayFunction::sign:
-    case ArrayFunction::floor:
-    case ArrayFunction::ceil:
-    case ArrayFunction::round:
-    case ArrayFunction::is_nan:
-    case ArrayFunction::less:
-    case ArrayFunction::less_equal:
-    case ArrayFunction::greater:
-    case ArrayFunction::greater_equal:
-    case ArrayFunction::equal:
-    case ArrayFunction::not_equal:
-    case ArrayFunction::both:
-    case ArrayFunction::either:
-    case ArrayFunction::none_of: return true;
-    default: return false;
-  }
-}
-
 }  // namespace
 
 std::int64_t array_count(const ArraySizes& shape) {
@@ -212,10 +190,8 @@ int ArrayGraph::map(ArrayFunction function, std::vector<int> operands) {
   node.function = function;
   for (const int n : operands) node.shape = broadcast_shape(node.shape, shape(n));
   for (int& n : operands) n = expand(n, node.shape);
-  const std::size_t first = function == ArrayFunction::choose ? 1 : 0;
-  for (std::size_t k = first; k < operands.size(); ++k)
-    node.gradient = node.gradient || this->node(operands[k]).gradient;
-  node.gradient = node.gradient && !is_flat(function);
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    node.gradient |= facts_of(function).has_slope[k] && this->node(operands[k]).gradient;
   node.operands = std::move(operands);
   return add(std::move(node));
 }
@@ -225,9 +201,7 @@ int ArrayGraph::line(ArrayKind kind, int n) {
   node.kind = ArrayNode::Kind::line;
   node.line = kind;
   node.shape = shape(n);
-  const bool keeps = kind == ArrayKind::softmax || kind == ArrayKind::log_softmax ||
-                     kind == ArrayKind::running_sum || kind == ArrayKind::running_product;
-  if (!keeps) node.shape.pop_back();
+  if (facts_of(kind).shortens) node.shape.pop_back();
   node.operands = {n};
   node.gradient = this->node(n).gradient;
   return add(std::move(node));

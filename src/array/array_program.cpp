@@ -65,26 +65,6 @@ ArrayCode<double> ArrayProgram::code() const {
           memory};
 }
 
-const char* name_of(ArrayFunction function) {
-  static constexpr const char* kNames[] = {
-      "copy",     "detach",  "add",     "sub",         "mul",        "multiply_add", "div",
-      "neg",      "maximum", "minimum", "at_least",    "at_most",    "pow",          "remainder",
-      "exp",      "log",     "log1p",   "expm1",       "tanh",       "sigmoid",      "relu",
-      "softplus", "sqrt",    "abs",     "sign",        "sin",        "cos",          "erf",
-      "floor",    "ceil",    "round",   "isnan",       "lt",         "le",           "gt",
-      "ge",       "eq",      "ne",      "logical_and", "logical_or", "logical_not",  "where"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(ArrayFunction::choose) + 1);
-  return kNames[static_cast<std::size_t>(function)];
-}
-
-const char* name_of(ArrayKind kind) {
-  static constexpr const char* kNames[] = {"map",    "sum",       "prod",    "max",
-                                           "min",    "logsumexp", "softmax", "log_softmax",
-                                           "cumsum", "cumprod",   "matmul"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(ArrayKind::contraction) + 1);
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 namespace {
 
 std::int64_t space_of(const ArrayInstruction& of) {
@@ -135,12 +115,9 @@ ArrayCosts costs_of(const ArrayProgram& program, std::int64_t t) {
       continue;
     }
     for (int k = 0; k < of.calls; ++k) {
-      const auto function = program.calls[static_cast<std::size_t>(of.first_call + k)].function;
-      const bool arithmetic =
-          function == ArrayFunction::add || function == ArrayFunction::subtract ||
-          function == ArrayFunction::multiply || function == ArrayFunction::multiply_add;
+      const auto& call = program.calls[static_cast<std::size_t>(of.first_call + k)];
       costs.operations += space;
-      if (arithmetic) costs.multiply_adds += space;
+      costs.multiply_adds += facts_of(call.function).multiply_adds * space;
     }
   }
   return costs;
@@ -160,7 +137,7 @@ std::string array_text(const ArrayProgram& program, std::int64_t t) {
     };
     std::string right;
     if (of.kind != ArrayKind::map) {
-      right = name_of(of.kind);
+      right = facts_of(of.kind).text;
       for (int k = 0; k < of.views; ++k) right += (k == 0 ? " " : ", ") + view(k);
     } else if (of.calls == 0) {
       right = view(0);
@@ -171,16 +148,10 @@ std::string array_text(const ArrayProgram& program, std::int64_t t) {
         const auto operand = [&](int n) {
           return n < 0 ? results[static_cast<std::size_t>(~n)] : view(n);
         };
-        const bool three =
-            call.function == ArrayFunction::choose || call.function == ArrayFunction::multiply_add;
-        const bool two =
-            three ||
-            (call.function >= ArrayFunction::add && call.function <= ArrayFunction::remainder &&
-             call.function != ArrayFunction::negate) ||
-            (call.function >= ArrayFunction::less && call.function <= ArrayFunction::either);
-        std::string made = fmt::format("{}({}", name_of(call.function), operand(call.a));
-        if (two) made += ", " + operand(call.b);
-        if (three) made += ", " + operand(call.c);
+        const FunctionFacts& facts = facts_of(call.function);
+        std::string made = fmt::format("{}({}", facts.text, operand(call.a));
+        if (facts.operands > 1) made += ", " + operand(call.b);
+        if (facts.operands > 2) made += ", " + operand(call.c);
         results.push_back(made + ")");
       }
       right = results.back();

@@ -40,9 +40,6 @@ template <>
 ArrayCode<double> ArrayProgram::code() const;
 using ArrayProgramPtr = std::shared_ptr<const ArrayProgram>;
 
-const char* name_of(ArrayFunction function);
-const char* name_of(ArrayKind kind);
-
 // The cost of a step: a multiplication with an addition counts as one, a function as one.
 struct ArrayCosts {
   std::int64_t instructions = 0, operations = 0, multiply_adds = 0, memory = 0;

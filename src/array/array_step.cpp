@@ -493,10 +493,10 @@ class StepBuilder {
       const auto flows = [&](int k) {
         return k < 0 ? calls[at(~k)].gradient : views[at(k)].gradient;
       };
-      const bool choice = call.function == ArrayFunction::choose;
-      const bool two = call.function != ArrayFunction::multiply_add && !choice;
+      const bool* slopes = facts_of(call.function).has_slope;
       call.gradient =
-          call.gradient && ((!choice && flows(call.a)) || flows(call.b) || (!two && flows(call.c)));
+          call.gradient && ((slopes[0] && flows(call.a)) || (slopes[1] && flows(call.b)) ||
+                            (slopes[2] && flows(call.c)));
     }
     if (made.kind == ArrayKind::map)
       made.out.gradient = calls.empty() ? views[0].gradient : calls.back().gradient;

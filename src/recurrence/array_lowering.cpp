@@ -101,39 +101,44 @@ class Lowering {
     return true;
   }
 
-  static bool is_plain(ArrayFunction function) {
-    return function == ArrayFunction::add || function == ArrayFunction::subtract ||
-           function == ArrayFunction::multiply || function == ArrayFunction::sigmoid ||
-           function == ArrayFunction::tanh || function == ArrayFunction::copy ||
-           function == ArrayFunction::negate;
-  }
+  // Array programs compute larger arrays block by block and store no intermediate results.
+  static constexpr std::int64_t kMostMapped = 256;
   Traced map(int n) {
     const ArrayNode& of = node(n);
-    if (!is_plain(of.function)) return program(n);
     double number = 0;
-    int vectors = 0;
+    int vectors = 0, numbers = 0;
     for (const int operand : of.operands) {
       if (is_vector(operand))
         ++vectors;
-      else if (!is_number(operand, number))
+      else if (is_number(operand, number))
+        ++numbers;
+      else
         return program(n);
     }
-    if (vectors == 0) return program(n);
+    if (vectors == 0 || numbers > 1) return program(n);
     const int a = of.operands[0], b = of.operands.back();
-    const bool first = is_vector(a), second = is_vector(b);
+    const bool first = is_vector(a);
+    const int vector = first ? a : b;
     switch (of.function) {
       case ArrayFunction::copy: return lower(a);
       case ArrayFunction::negate: return lower(a) * -1.0;
-      case ArrayFunction::sigmoid: return lower(a).sigmoid();
-      case ArrayFunction::tanh: return lower(a).tanh();
       case ArrayFunction::add:
-        return first && second ? lower(a) + lower(b) : lower(first ? a : b) + number;
+        if (numbers > 0) return lower(vector) + number;
+        break;
       case ArrayFunction::subtract:
-        return first && second ? lower(a) - lower(b)
-               : first         ? lower(a) + -number
-                               : number - lower(b);
-      default: return first && second ? lower(a) * lower(b) : lower(first ? a : b) * number;
+        if (numbers > 0) return first ? lower(a) + -number : number - lower(b);
+        break;
+      case ArrayFunction::multiply:
+        if (numbers > 0) return lower(vector) * number;
+        break;
+      case ArrayFunction::sigmoid:
+      case ArrayFunction::tanh: break;
+      default:
+        if (numbers > 0 || count(n) > kMostMapped) return program(n);
     }
+    std::vector<Traced> operands;
+    for (const int operand : of.operands) operands.push_back(lower(operand));
+    return trace_.map(of.function, operands);
   }
 
   // Returns whether n is a product of a vector with a parameter, and the columns of the parameter

@@ -14,18 +14,16 @@ inline DeviceLayout device_layout(const TracedProgram& program, const StepNeeds&
   DeviceLayout layout;
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
     const StepNode& node = program.nodes[n];
-    const bool own = node.op != StepOp::slice && node.op != StepOp::previous &&
-                     node.op != StepOp::constant && node.op != StepOp::held &&
-                     node.op != StepOp::room && node.op != StepOp::left;
-    // The values of a memory are contiguous, and sequences are given.
-    const bool computed = own && node.op != StepOp::memory && node.op != StepOp::sequence;
+    const StepOperation& row = row_of(node.op);
+    // The values of a memory are contiguous.
+    const bool computed = row.is_computed() && node.op != StepOp::memory;
     const auto take = [&](bool wanted, std::int64_t& size) {
       const auto place = wanted ? size : -1;
       if (wanted) size += node.size;
       return place;
     };
     layout.value.push_back(take(computed && needs.kept[n] != 0, layout.values));
-    layout.slope.push_back(take(own && needs.recorded[n] != 0, layout.slopes));
+    layout.slope.push_back(take(row.owns_rows() && needs.recorded[n] != 0, layout.slopes));
   }
   return layout;
 }

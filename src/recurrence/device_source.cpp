@@ -89,8 +89,8 @@ std::string shape_function(const MemoryShape& shape) {
 // Why there is no code for a program, or "".
 std::string refusal(const TracedProgram& program) {
   for (const StepNode& node : program.nodes) {
-    if (node.op == StepOp::attention || node.op == StepOp::normalize)
-      return fmt::format("it has the operation '{}'", operation_name(node.op));
+    if (!row_of(node.op).on_devices)
+      return fmt::format("it has the operation '{}'", operation_name(node));
   }
   for (const StepTerm& term : program.terms)
     if (term.table >= 0) return "it selects columns of a product";

@@ -60,9 +60,7 @@ void Backward::collect() {
 }
 
 bool Backward::owns_gradient(int row) const {
-  const StepOp op = node(row).op;
-  return node(row).gradient && op != StepOp::slice && op != StepOp::previous &&
-         op != StepOp::constant && op != StepOp::held && op != StepOp::room && op != StepOp::left;
+  return node(row).gradient && row_of(node(row).op).owns_rows();
 }
 
 Mode Backward::reach(const Spot& at, std::int64_t size, bool in_loop) {

@@ -59,9 +59,9 @@ class Backward final : public Pass {
   using Term = std::function<std::string()>;
   void add(int n);
   bool wants(int n) const { return n >= 0 && node(n).gradient; }
-  // Adds what() to the gradient of node n, number by number, for node `of`. own_all: what() reads
-  // all of that node's gradient.
-  Piece& contribution(int of, int n, Term what, bool own_all = false);
+  // Adds what() to the gradient of node n, number by number, for node `of`.
+  Piece& contribution(int of, int n, Term what);
+  void map(int n);
   void concat(int n);
   void affine(int n);
   void product(int n, int k);

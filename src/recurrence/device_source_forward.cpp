@@ -98,20 +98,36 @@ class Forward final : public Pass {
   }
 
   // ---- Operations. ----
+  // Adds a piece with the accesses of the operation's row.
+  Piece& operation(int n, std::int64_t size, std::function<void()> print) {
+    const StepNode& of = node(n);
+    const StepAccesses& row = row_of(of.op).forward;
+    Piece& own = piece(n, size, std::move(print));
+    const auto add = [&](int operand, Access how) {
+      if (operand < 0 || how == Access::none) return;
+      const bool written = how >= Access::writes_own;
+      if (how == Access::parts || how == Access::writes_parts) {
+        for (int k = 0; k * of.size < node(operand).size; ++k)
+          access(own, gate(operand, of.size, k, false), of.size, false, written);
+      } else {
+        const bool any = how == Access::all || how == Access::writes_all;
+        access(own, spot(operand), node(operand).size, any, written);
+      }
+    };
+    add(of.a, row.a);
+    add(of.b, row.b);
+    add(of.c, row.c);
+    for (int k = 0; k < of.operands; ++k) {
+      // An array program may write to a room.
+      const int from = operand(of, k);
+      add(from, node(spot(from).row).op == StepOp::room ? Access::writes_all : row.operands);
+    }
+    access(own, target(n), of.size, row.result == Access::writes_all, true);
+    return own;
+  }
   // out_i = value() of the operands' numbers i.
-  void elementwise(int n, std::initializer_list<int> operands, std::function<std::string()> value) {
-    Piece& own = piece(n, node(n).size, [this, n, value] { write(target(n), value()); });
-    for (const int of : operands) access(own, spot(of), node(of).size, false, false);
-    access(own, target(n), node(n).size, false, true);
-  }
-  void unary(int n, const char* text) {
-    const int a = node(n).a;
-    elementwise(n, {a}, [this, a, text] { return fmt::format(fmt::runtime(text), read(a)); });
-  }
-  void binary(int n, const char* text) {
-    const int a = node(n).a, b = node(n).b;
-    elementwise(n, {a, b},
-                [this, a, b, text] { return fmt::format(fmt::runtime(text), read(a), read(b)); });
+  void elementwise(int n, std::function<std::string()> value) {
+    operation(n, node(n).size, [this, n, value] { write(target(n), value()); });
   }
 
   void add(int n) {
@@ -120,21 +136,14 @@ class Forward final : public Pass {
       case StepOp::symbols:
         if (!needs_.read[static_cast<std::size_t>(n)]) return;
         uses_symbol_ = true;
-        return elementwise(n, {}, [] { return std::string("i == symbol ? F(1) : F(0)"); });
+        return elementwise(n, [] { return std::string("i == symbol ? F(1) : F(0)"); });
       case StepOp::concat: return concat(n);
       case StepOp::affine: return affine(n);
-      case StepOp::add: return binary(n, "{} + {}");
-      case StepOp::subtract: return binary(n, "{} - {}");
-      case StepOp::multiply: return binary(n, "{} * {}");
-      case StepOp::greater: return binary(n, "{} > {} ? F(1) : F(0)");
+      case StepOp::map: return elementwise(n, [this, n] { return applied(n); });
       case StepOp::scale:
-        return elementwise(n, {of.a}, [this, &of] {
+        return elementwise(n, [this, &of] {
           return fmt::format("{} * {} + {}", number(of.factor), read(of.a), number(of.shift));
         });
-      case StepOp::sigmoid: return unary(n, "sigmoid({})");
-      case StepOp::tanh: return unary(n, "std::tanh({})");
-      case StepOp::exp: return unary(n, "std::exp({})");
-      case StepOp::relu: return unary(n, "{0} > 0 ? {0} : F(0)");
       case StepOp::softmax: return groups(n, "softmax_group");
       case StepOp::greatest: return groups(n, "greatest_of_group");
       case StepOp::outer: return outer(n);
@@ -146,6 +155,15 @@ class Forward final : public Pass {
       case StepOp::gru: return gru(n);
       default: return;
     }
+  }
+
+  std::string applied(int n) {
+    const StepNode& of = node(n);
+    const FunctionFacts& facts = facts_of(of.function);
+    std::string all = fmt::format("apply<Function::{}>({}", facts.name, read(of.a));
+    if (facts.operands > 1) all += ", " + read(of.b);
+    if (facts.operands > 2) all += ", " + read(of.c);
+    return all + ")";
   }
 
   void concat(int n) {
@@ -218,8 +236,7 @@ class Forward final : public Pass {
   }
 
   void groups(int n, const char* function) {
-    const StepNode& of = node(n);
-    Piece& own = piece(n, 0, [this, n, function] {
+    operation(n, 0, [this, n, function] {
       const StepNode& of = node(n);
       const Spot to = target(n);
       const std::string from = place(spot(of.a)).pointer();
@@ -232,52 +249,42 @@ class Forward final : public Pass {
              stored_value(to).at("i"), out.at("i"));
       close("});");
     });
-    access(own, spot(of.a), of.size, true, false);
-    access(own, target(n), of.size, true, true);
   }
 
   void outer(int n) {
     const StepNode& of = node(n);
     const int a = of.a, b = of.b;
-    Piece& own = piece(n, of.size, [this, n, a, b] {
+    operation(n, of.size, [this, n, a, b] {
       const auto right = node(b).size;
       write(target(n), fmt::format("{} * {}", place(spot(a)).at(fmt::format("i / {}", right)),
                                    place(spot(b)).at(fmt::format("i % {}", right))));
     });
-    access(own, spot(a), node(a).size, true, false);
-    access(own, spot(b), node(b).size, true, false);
-    access(own, target(n), of.size, false, true);
   }
 
   void mix(int n) {
     const StepNode& of = node(n);
     const int a = of.a, b = of.b, c = of.c;
     // Exact at both ends.
-    elementwise(n, {a, b}, [this, n, a, b, c] {
+    elementwise(n, [this, n, a, b, c] {
       line("const F share{} = {};", n, place(spot(c)).at("0"));
       return fmt::format(
           "share{0} == 0 ? {2} : share{0} == 1 ? {1} : "
           "share{0} * {1} + (1 - share{0}) * {2}",
           n, read(a), read(b));
     });
-    access(pieces_.back(), spot(c), 1, true, false);
   }
 
   void memory(int n) {
-    const StepNode& of = node(n);
-    Piece& own = piece(n, 0, [this, n] {
+    Piece& own = operation(n, 0, [this, n] {
       line("if ({}) memory.forward(team, t, {}, {});", moves(), place(spot(node(n).a)).pointer(),
            stored_value(Spot{n}).pointer());
     });
-    access(own, spot(of.a), node(of.a).size, true, false);
-    access(own, Spot{n}, of.size, true, true);
     access(own, Spot{count()}, 1, true, true);  // the memory itself
     own.of_memory = true;
   }
 
   void array(int n) {
-    const StepNode& of = node(n);
-    Piece& own = piece(n, 0, [this, n] {
+    Piece& own = operation(n, 0, [this, n] {
       const StepNode& of = node(n);
       std::string places;
       for (int k = 0; k < of.operands; ++k) places += place(spot(operand(of, k))).pointer() + ", ";
@@ -285,68 +292,55 @@ class Forward final : public Pass {
       line("run_array(team, p, {}, place, t, {{{}{}}});", of.array, places,
            stored_value(Spot{n}).pointer());
     });
-    for (int k = 0; k < of.operands; ++k) {
-      const int from = operand(of, k);
-      // An array program may write to a room.
-      access(own, spot(from), node(from).size, true, node(spot(from).row).op == StepOp::room);
-    }
     access(own, Spot{count() + 1}, 1, true, true);  // the room of array programs
-    access(own, Spot{n}, of.size, true, true);
   }
 
-  // ---- Cells. ----
-  void access_gates(Piece& own, int n, std::int64_t size, bool written) const {
-    for (int k = 0; k * size < node(n).size; ++k)
-      access(own, gate(n, size, k, false), size, false, written);
+  // ---- Cells: kernel/step/device_cells.h. ----
+  // Declares the gates of a cell, and calls its function, which replaces them by activations.
+  std::string gates_of(int a, std::int64_t size) {
+    std::string all;
+    for (int k = 0; k * size < node(a).size; ++k) {
+      const Spot at = gate(a, size, k, false);
+      const std::string name = variable('v', at);
+      line("F {} = {};", name, read(gate(a, size, k, true)));
+      locals_[at] = name;
+      all += (k > 0 ? ", " : "") + name;
+    }
+    return all;
+  }
+  void store_gates(int a, std::int64_t size) {
+    for (int k = 0; k * size < node(a).size; ++k) {
+      const Spot at = gate(a, size, k, false);
+      store(at, "i", locals_.at(at));
+    }
   }
   void lstm_cell(int n) {
-    const StepNode& of = node(n);
-    Piece& own = piece(n, of.size, [this, n] {
+    operation(n, node(n).size, [this, n] {
       const StepNode& of = node(n);
-      const auto activate = [&](int k, const char* function) {
-        return write(gate(of.a, of.size, k, false),
-                     fmt::format("{}({})", function, read(gate(of.a, of.size, k, true))));
-      };
-      const std::string in = activate(0, "sigmoid"), forget = activate(1, "sigmoid"),
-                        candidate = activate(2, "std::tanh");
-      activate(3, "sigmoid");
-      write(target(n), fmt::format("{} * {} + {} * {}", forget, read(of.b), in, candidate));
+      const std::string gates = gates_of(of.a, of.size);
+      write(target(n), fmt::format("lstm_cell({}, {})", gates, read(of.b)));
+      store_gates(of.a, of.size);
     });
-    access_gates(own, of.a, of.size, true);
-    access(own, spot(of.b), of.size, false, false);
-    access(own, target(n), of.size, false, true);
   }
   void lstm_hidden(int n) {
-    const StepNode& of = node(n);
-    Piece& own = piece(n, of.size, [this, n] {
+    operation(n, node(n).size, [this, n] {
       const StepNode& of = node(n);
-      const std::string squashed = write(spot(of.c), fmt::format("std::tanh({})", read(of.a)));
-      write(target(n), fmt::format("{} * {}", read(of.b), squashed));
+      const Spot squashed = spot(of.c);
+      const std::string name = variable('v', squashed);
+      line("F {} = 0;", name);
+      write(target(n), fmt::format("lstm_hidden({}, {}, {})", read(of.a), read(of.b), name));
+      locals_[squashed] = name;
+      store(squashed, "i", name);
     });
-    access(own, spot(of.a), of.size, false, false);
-    access(own, spot(of.b), of.size, false, false);
-    access(own, spot(of.c), of.size, false, true);
-    access(own, target(n), of.size, false, true);
   }
   void gru(int n) {
-    const StepNode& of = node(n);
-    Piece& own = piece(n, of.size, [this, n] {
+    operation(n, node(n).size, [this, n] {
       const StepNode& of = node(n);
-      const auto given = [&](int k) { return read(gate(of.a, of.size, k, true)); };
-      const auto other = [&](int k) { return read(gate(of.b, of.size, k, false)); };
-      const auto activated = [&](int k, const std::string& value) {
-        return write(gate(of.a, of.size, k, false), value);
-      };
-      const std::string reset = activated(0, fmt::format("sigmoid({} + {})", given(0), other(0)));
-      const std::string update = activated(1, fmt::format("sigmoid({} + {})", given(1), other(1)));
-      const std::string candidate =
-          activated(2, fmt::format("std::tanh({} + {} * {})", given(2), reset, other(2)));
-      write(target(n), fmt::format("{0} + {1} * ({2} - {0})", candidate, update, read(of.c)));
+      std::string all = gates_of(of.a, of.size);
+      for (int k = 0; k < 3; ++k) all += ", " + read(gate(of.b, of.size, k, false));
+      write(target(n), fmt::format("gru({}, {})", all, read(of.c)));
+      store_gates(of.a, of.size);
     });
-    access_gates(own, of.a, of.size, true);
-    access_gates(own, of.b, of.size, false);
-    access(own, spot(of.c), of.size, false, false);
-    access(own, target(n), of.size, false, true);
   }
 
   bool uses_symbol_ = false;

@@ -57,9 +57,7 @@ Spot Pass::spot(int n) const {
 }
 
 bool Pass::is_computed(int row) const {
-  const StepOp op = node(row).op;
-  return op != StepOp::constant && op != StepOp::sequence && op != StepOp::memory &&
-         op != StepOp::held && op != StepOp::left && op != StepOp::room;
+  return row_of(node(row).op).is_computed() && node(row).op != StepOp::memory;
 }
 
 Piece& Pass::piece(int n, std::int64_t size, std::function<void()> print) {
@@ -155,8 +153,7 @@ void Pass::print_pieces(std::size_t first, std::size_t end) {
     if (own.barrier >= 0)
       put(barrier(own.barrier) + (own.barrier_of_memory ? "  // for the memory" : ""));
     if (own.node >= 0 && own.node != shown) {
-      line("// v{}: {}, {} numbers", own.node, operation_name(node(own.node).op),
-           node(own.node).size);
+      line("// v{}: {}, {} numbers", own.node, operation_name(node(own.node)), node(own.node).size);
       shown = own.node;
     }
     if (own.size > 0 && loop_ == 0) {

@@ -5,12 +5,13 @@
 
 namespace pushdown::device_source {
 
-Piece& Backward::contribution(int of, int n, Term what, bool own_all) {
+Piece& Backward::contribution(int of, int n, Term what) {
   const Spot at = spot(n);
   const Mode mode = reach(at, node(n).size, true);
   Piece& own = piece(of, node(n).size,
                      [this, at, mode, what = std::move(what)] { contribute(at, mode, what()); });
-  access(own, {of}, node(of).size, own_all, false);
+  const bool all = row_of(node(of).op).backward.result == Access::all;
+  access(own, {of}, node(of).size, all, false);
   access(own, at, node(n).size, false, true);
   return own;
 }
@@ -25,31 +26,13 @@ void Backward::add(int n) {
   const auto to = [&](int operand, const Term& what) {
     if (wants(operand)) contribution(n, operand, what);
   };
-  const auto term_of = [this, n](const char* text) {
-    return [this, n, text] {
-      const std::string own = slope(n);
-      return fmt::format(fmt::runtime(text), own, value(n));
-    };
-  };
   switch (of.op) {
     case StepOp::concat: concat(n); break;
     case StepOp::affine: affine(n); break;
-    case StepOp::add:
-    case StepOp::subtract:
-      to(of.a, [this, n] { return slope(n); });
-      to(of.b, [this, n] { return (node(n).op == StepOp::add ? "" : "-") + slope(n); });
-      break;
-    case StepOp::multiply:
-      to(of.a, [this, n] { return slope(n) + " * " + value(node(n).b); });
-      to(of.b, [this, n] { return slope(n) + " * " + value(node(n).a); });
-      break;
+    case StepOp::map: map(n); break;
     case StepOp::scale:
       to(of.a, [this, n] { return number(node(n).factor) + " * " + slope(n); });
       break;
-    case StepOp::sigmoid: to(of.a, term_of("{0} * {1} * (1 - {1})")); break;
-    case StepOp::tanh: to(of.a, term_of("{0} * (1 - {1} * {1})")); break;
-    case StepOp::exp: to(of.a, term_of("{0} * {1}")); break;
-    case StepOp::relu: to(of.a, term_of("({1} > 0 ? {0} : F(0))")); break;
     case StepOp::softmax: softmax(n); break;
     case StepOp::outer: outer(n); break;
     case StepOp::mix: mix(n); break;
@@ -66,6 +49,23 @@ void Backward::add(int n) {
     print();
     done_.insert(n);
   };
+}
+
+void Backward::map(int n) {
+  const FunctionFacts& facts = facts_of(node(n).function);
+  const std::array<int, 3> operands{node(n).a, node(n).b, node(n).c};
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!facts.has_slope[k] || !wants(operands[k])) continue;
+    contribution(n, operands[k], [this, n, k, operands, &facts] {
+      std::string all = fmt::format("slope<Function::{}, {}>({}", facts.name, k, slope(n));
+      if (facts.reads != FunctionFacts::NOTHING)
+        all += ", " + ((facts.reads & FunctionFacts::RESULT) ? value(n) : "F(0)");
+      if (facts.reads & FunctionFacts::OPERANDS)
+        for (int operand = 0; operand < facts.operands; ++operand)
+          all += ", " + value(operands[static_cast<std::size_t>(operand)]);
+      return all + ")";
+    });
+  }
 }
 
 void Backward::concat(int n) {
@@ -111,36 +111,27 @@ void Backward::product(int n, int k) {
 void Backward::softmax(int n) {
   const int a = node(n).a;
   if (!wants(a)) return;
-  contribution(
-      n, a,
-      [this, n] {
-        const auto size = node(n).offset;
-        return fmt::format("softmax_slope({} + i / {} * {}, {} + i / {} * {}, i % {}, {})",
-                           stored_value({n}).pointer(), size, size, place({n}).pointer(), size,
-                           size, size, size);
-      },
-      true);
+  contribution(n, a, [this, n] {
+    const auto size = node(n).offset;
+    return fmt::format("softmax_slope({} + i / {} * {}, {} + i / {} * {}, i % {}, {})",
+                       stored_value({n}).pointer(), size, size, place({n}).pointer(), size, size,
+                       size, size);
+  });
 }
 
 void Backward::outer(int n) {
   const int a = node(n).a, b = node(n).b;
   const auto left = node(a).size, right = node(b).size;
   if (wants(a))
-    contribution(
-        n, a,
-        [this, n, b, right] {
-          return fmt::format("strided_dot({} + i * {}, 1, {}, 1, {})", place({n}).pointer(), right,
-                             stored_value(spot(b)).pointer(), right);
-        },
-        true);
+    contribution(n, a, [this, n, b, right] {
+      return fmt::format("strided_dot({} + i * {}, 1, {}, 1, {})", place({n}).pointer(), right,
+                         stored_value(spot(b)).pointer(), right);
+    });
   if (wants(b))
-    contribution(
-        n, b,
-        [this, n, a, left, right] {
-          return fmt::format("strided_dot({} + i, {}, {}, 1, {})", place({n}).pointer(), right,
-                             stored_value(spot(a)).pointer(), left);
-        },
-        true);
+    contribution(n, b, [this, n, a, left, right] {
+      return fmt::format("strided_dot({} + i, {}, {}, 1, {})", place({n}).pointer(), right,
+                         stored_value(spot(a)).pointer(), left);
+    });
 }
 
 void Backward::mix(int n) {
@@ -249,15 +240,15 @@ void Backward::lstm_cell(int n) {
     std::array<Mode, 3> modes;
     for (std::size_t k = 0; k < 3; ++k) modes[k] = reach(gate(static_cast<int>(k)), size, true);
     Piece& own = piece(n, size, [this, n, gate, gate_value, modes] {
-      const std::string in = gate_value(0), forget = gate_value(1), candidate = gate_value(2),
-                        shown = gate_value(3), own = slope(n), before = value(node(n).b);
-      contribute(gate(0), modes[0], fmt::format("{0} * {1} * {2} * (1 - {2})", own, candidate, in));
-      contribute(gate(1), modes[1],
-                 fmt::format("{0} * {1} * {2} * (1 - {2})", own, before, forget));
-      contribute(gate(2), modes[2], fmt::format("{0} * {1} * (1 - {2} * {2})", own, in, candidate));
-      // Until now the gradient of its activation.
-      const std::string last = slope(gate(3));
-      line("{0} *= {1} * (1 - {1});", last, shown);
+      const std::string own = slope(n), last = slope(gate(3));
+      std::string values;
+      for (int k = 0; k < 4; ++k) values += gate_value(k) + ", ";
+      line("F in{0} = 0, forget{0} = 0, candidate{0} = 0;", n);
+      line("lstm_cell_slopes({1}, {2}{3}, in{0}, forget{0}, candidate{0}, {4});", n, own, values,
+           value(node(n).b), last);
+      const char* const names[] = {"in", "forget", "candidate"};
+      for (std::size_t k = 0; k < 3; ++k)
+        contribute(gate(static_cast<int>(k)), modes[k], fmt::format("{}{}", names[k], n));
       dirty_.insert(gate(3));
     });
     access(own, {n}, size, false, false);
@@ -272,8 +263,8 @@ void Backward::lstm_hidden(int n) {
   if (wants(of.b)) contribution(n, of.b, [this, n] { return slope(n) + " * " + value(node(n).c); });
   if (wants(of.a))
     contribution(n, of.a, [this, n] {
-      const std::string squashed = value(node(n).c);
-      return fmt::format("{} * {} * (1 - {} * {})", slope(n), value(node(n).b), squashed, squashed);
+      return fmt::format("lstm_hidden_slope({}, {}, {})", slope(n), value(node(n).b),
+                         value(node(n).c));
     });
 }
 
@@ -293,14 +284,13 @@ void Backward::gru(int n) {
   Piece& own = piece(n, size, [this, n, gate, x, h, targets] {
     const auto stored = [&](const Spot& at) { return stored_value(at).at("i"); };
     const std::string own = slope(n);
-    line("const F reset = {}, update = {}, candidate = {};", stored(gate(x, 0)), stored(gate(x, 1)),
-         stored(gate(x, 2)));
-    line("const F candidate_slope = {} * (1 - update) * (1 - candidate * candidate);", own);
-    line("const F reset_slope = candidate_slope * {} * reset * (1 - reset);", stored(gate(h, 2)));
-    line("const F update_slope = {} * ({} - candidate) * update * (1 - update);", own,
-         value(node(n).c));
-    const char* const what[] = {"reset_slope", "update_slope", "candidate_slope",
-                                "candidate_slope * reset"};
+    line("const F open{} = {};", n, stored(gate(x, 0)));
+    line("F reset{0} = 0, update{0} = 0, candidate{0} = 0;", n);
+    line("gru_slopes({1}, open{0}, {2}, {3}, {4}, {5}, reset{0}, update{0}, candidate{0});", n, own,
+         stored(gate(x, 1)), stored(gate(x, 2)), stored(gate(h, 2)), value(node(n).c));
+    const std::string what[] = {fmt::format("reset{}", n), fmt::format("update{}", n),
+                                fmt::format("candidate{}", n),
+                                fmt::format("candidate{0} * open{0}", n)};
     for (const auto& [at, mode, k] : targets) contribute(at, mode, what[k]);
   });
   access(own, {n}, size, false, false);

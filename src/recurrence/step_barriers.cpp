@@ -60,15 +60,15 @@ class Barriers {
     std::vector<std::uint8_t> waits(program_.nodes.size());
     Accesses forward, backward;
     for (int n = 0; n < count; ++n) {
-      compute(n, forward);
+      add_all(forward, n, row_of(node(n).op).forward, false);
       if (forward.settle()) waits[static_cast<std::size_t>(n)] |= kWaitsForward;
     }
     // The gradient of the output is written first.
-    write(backward, program_.output);
+    add(backward, program_.output, Access::writes_own);
     backward.settle();
     for (int n = count; n-- > 0;) {
       if (!node(n).gradient) continue;
-      propagate(n, backward);
+      add_all(backward, n, row_of(node(n).op).backward, true);
       if (backward.is_shared()) waits[static_cast<std::size_t>(n)] |= kWaitsWithin;
       if (backward.settle()) waits[static_cast<std::size_t>(n)] |= kWaitsBackward;
     }
@@ -95,145 +95,42 @@ class Barriers {
     if (before) found.row += count;
     return found;
   }
-  void read(Accesses& to, int n) const {
-    if (n >= 0) to.add(place(n).row, place(n).first, false);
-  }
-  void write(Accesses& to, int n) const {
-    if (n >= 0) to.add(place(n).row, place(n).first, true);
-  }
-  // Thread i accesses number i of every part of `size` numbers.
-  void write_parts(Accesses& to, int n, std::int64_t size) const { add_parts(to, n, size, true); }
-  void read_parts(Accesses& to, int n, std::int64_t size) const { add_parts(to, n, size, false); }
-  void add_parts(Accesses& to, int n, std::int64_t size, bool written) const {
-    for (std::int64_t first = 0; first < node(n).size; first += size)
-      to.add(place(n).row, place(n).first + first, written);
-  }
-  void read_all(Accesses& to, int n) const {
-    if (n >= 0) to.add(place(n).row, kAll, false);
-  }
-  void write_all(Accesses& to, int n) const {
-    if (n >= 0) to.add(place(n).row, kAll, true);
-  }
-
-  void compute(int n, Accesses& to) const {
-    const StepNode& of = node(n);
-    switch (of.op) {
-      case StepOp::sequence:
-      case StepOp::constant:
-      case StepOp::previous:
-      case StepOp::held:
-      case StepOp::room:
-      case StepOp::left:
-      case StepOp::kept:
-      case StepOp::slice: return;
-      case StepOp::lstm_cell:
-        write_parts(to, of.a, of.size);
-        read(to, of.b);
-        return write(to, n);
-      case StepOp::lstm_hidden:
-        read(to, of.a);
-        read(to, of.b);
-        write(to, of.c);
-        return write(to, n);
-      case StepOp::gru:
-        write_parts(to, of.a, of.size);
-        read_parts(to, of.b, of.size);
-        read(to, of.c);
-        return write(to, n);
-      case StepOp::concat: {
-        std::int64_t offset = 0;
-        for (int k = 0; k < of.operands; ++k) {
-          const int part = operand(of, k);
-          read(to, part);
-          to.add(n, offset, true);
-          offset += node(part).size;
-        }
+  // Records an access to the numbers of node n, or of its part from `first` on; size: of parts.
+  void add(Accesses& to, int n, Access access, std::int64_t size = 0,
+           std::int64_t first = 0) const {
+    if (n < 0 || access == Access::none) return;
+    const Place at = place(n);
+    const bool written = access >= Access::writes_own;
+    switch (access) {
+      case Access::own:
+      case Access::writes_own: return to.add(at.row, at.first + first, written);
+      case Access::parts:
+      case Access::writes_parts:
+        for (std::int64_t part = 0; part < node(n).size; part += size)
+          to.add(at.row, at.first + part, written);
         return;
-      }
-      case StepOp::affine:
-        for (int k = 0; k < of.terms; ++k)
-          if (!term(of, k).lookup) read_all(to, term(of, k).operand);
-        for (int k = 0; k < of.operands; ++k) read_all(to, operand(of, k));
-        return write_all(to, n);
-      case StepOp::softmax:
-      case StepOp::greatest:
-      case StepOp::memory: read_all(to, of.a); return write_all(to, n);
-      case StepOp::outer:
-        read_all(to, of.a);
-        read_all(to, of.b);
-        return write(to, n);
-      case StepOp::array:
-        for (int k = 0; k < of.operands; ++k) {
-          const int own = operand(of, k);
-          // An array program may write to a room.
-          node(own).op == StepOp::room ? write_all(to, own) : read_all(to, own);
-        }
-        to.add(array_room(), kAll, true);
-        return write_all(to, n);
-      default:
-        read(to, of.a);
-        read(to, of.b);
-        read_all(to, of.c);
-        return write(to, n);
+      default: return to.add(at.row, kAll, written);
     }
   }
-
-  void propagate(int n, Accesses& to) const {
+  void add_all(Accesses& to, int n, const StepAccesses& accesses, bool gradients) const {
     const StepNode& of = node(n);
-    switch (of.op) {
-      case StepOp::sequence:
-      case StepOp::constant:
-      case StepOp::previous:
-      case StepOp::held:
-      case StepOp::room:
-      case StepOp::left:
-      case StepOp::kept:
-      case StepOp::slice:
-      case StepOp::symbols:
-      case StepOp::greatest:
-      case StepOp::greater: return;
-      case StepOp::lstm_cell:
-      case StepOp::gru:
-        write_parts(to, of.a, of.size);
-        of.op == StepOp::gru ? write_parts(to, of.b, of.size) : write(to, of.b);
-        write(to, of.c);
-        return read(to, n);
-      case StepOp::concat: {
-        std::int64_t offset = 0;
-        for (int k = 0; k < of.operands; ++k) {
-          to.add(n, offset, false);
-          write(to, operand(of, k));
-          offset += node(operand(of, k)).size;
-        }
-        return;
-      }
-      case StepOp::affine:
-        for (int k = 0; k < of.operands; ++k) write(to, operand(of, k));
-        for (int k = 0; k < of.terms; ++k)
-          if (!term(of, k).lookup) write(to, term(of, k).operand);
-        to.add(partial(), kAll, true);
-        return read_all(to, n);
-      case StepOp::softmax:
-      case StepOp::outer:
-      case StepOp::memory:
-        write(to, of.a);
-        if (of.op == StepOp::outer) write(to, of.b);
-        return read_all(to, n);
-      case StepOp::array:
-        // It is computed again.
-        for (int k = 0; k < of.operands; ++k) write_all(to, operand(of, k));
-        to.add(array_room(), kAll, true);
-        return write_all(to, n);
-      case StepOp::mix:
-        write(to, of.a);
-        write(to, of.b);
-        write_all(to, of.c);
-        return read_all(to, n);
-      default:
-        write(to, of.a);
-        write(to, of.b);
-        return read(to, n);
+    add(to, of.a, accesses.a, of.size);
+    add(to, of.b, accesses.b, of.size);
+    add(to, of.c, accesses.c, of.size);
+    std::int64_t offset = 0;
+    for (int k = 0; k < of.operands; ++k) {
+      const int part = operand(of, k);
+      const bool filled = of.op == StepOp::array && node(part).op == StepOp::room;
+      add(to, part, filled ? Access::writes_all : accesses.operands);
+      if (of.op == StepOp::concat)
+        add(to, n, gradients ? Access::own : Access::writes_own, 0, offset);
+      offset += node(part).size;
     }
+    for (int k = 0; k < of.terms; ++k)
+      if (!term(of, k).lookup) add(to, term(of, k).operand, accesses.terms);
+    if (of.op != StepOp::concat) add(to, n, accesses.result, of.size);
+    if (of.op == StepOp::array) to.add(array_room(), kAll, true);
+    if (of.op == StepOp::affine && gradients) to.add(partial(), kAll, true);
   }
 
   int operand(const StepNode& of, int k) const {

@@ -37,15 +37,16 @@ class GateFusion {
 
   // h' = sigmoid(o) tanh(c'),   c' = sigmoid(f) c + sigmoid(i) tanh(g)
   bool fuse_lstm(int n) {
-    for (const auto& [o, squashed] : in_both_orders(n, StepOp::multiply)) {
-      if (!is_own(o, StepOp::sigmoid) || !is_own(squashed, StepOp::tanh)) continue;
+    for (const auto& [o, squashed] : in_both_orders(n, ArrayFunction::multiply)) {
+      if (!is_own(o, ArrayFunction::sigmoid) || !is_own(squashed, ArrayFunction::tanh)) continue;
       const int cell = at(squashed).a;
-      for (const auto& [kept, added] : in_both_orders(cell, StepOp::add)) {
-        if (!is_own(kept, StepOp::multiply) || !is_own(added, StepOp::multiply)) continue;
-        for (const auto& [f, before] : in_both_orders(kept, StepOp::multiply))
-          for (const auto& [i, g] : in_both_orders(added, StepOp::multiply)) {
-            if (!is_own(f, StepOp::sigmoid) || !is_own(i, StepOp::sigmoid) ||
-                !is_own(g, StepOp::tanh))
+      for (const auto& [kept, added] : in_both_orders(cell, ArrayFunction::add)) {
+        if (!is_own(kept, ArrayFunction::multiply) || !is_own(added, ArrayFunction::multiply))
+          continue;
+        for (const auto& [f, before] : in_both_orders(kept, ArrayFunction::multiply))
+          for (const auto& [i, g] : in_both_orders(added, ArrayFunction::multiply)) {
+            if (!is_own(f, ArrayFunction::sigmoid) || !is_own(i, ArrayFunction::sigmoid) ||
+                !is_own(g, ArrayFunction::tanh))
               continue;
             const auto gates = parts_of_one({at(i).a, at(f).a, at(g).a, at(o).a}, at(n).size);
             if (!gates || !on_one_side(*gates, n)) continue;
@@ -61,24 +62,24 @@ class GateFusion {
 
   // h' = n + z (h - n),   n = tanh(x_n + r h_n),   r = sigmoid(x_r + h_r),   z = sigmoid(x_z + h_z)
   bool fuse_gru(int n) {
-    for (const auto& [candidate, change] : in_both_orders(n, StepOp::add)) {
-      if (at(candidate).op != StepOp::tanh || readers(candidate) != 2 || at(candidate).carried ||
-          !is_own(change, StepOp::multiply))
+    for (const auto& [candidate, change] : in_both_orders(n, ArrayFunction::add)) {
+      if (!is(candidate, ArrayFunction::tanh) || readers(candidate) != 2 || at(candidate).carried ||
+          !is_own(change, ArrayFunction::multiply))
         continue;
       const int sum = at(candidate).a;
-      if (!is_own(sum, StepOp::add)) continue;
-      for (const auto& [z, difference] : in_both_orders(change, StepOp::multiply)) {
-        if (!is_own(z, StepOp::sigmoid) || !is_own(difference, StepOp::subtract) ||
+      if (!is_own(sum, ArrayFunction::add)) continue;
+      for (const auto& [z, difference] : in_both_orders(change, ArrayFunction::multiply)) {
+        if (!is_own(z, ArrayFunction::sigmoid) || !is_own(difference, ArrayFunction::subtract) ||
             at(difference).b != candidate)
           continue;
-        for (const auto& [x_n, product] : in_both_orders(sum, StepOp::add)) {
-          if (!is_own(product, StepOp::multiply)) continue;
-          for (const auto& [r, h_n] : in_both_orders(product, StepOp::multiply)) {
-            if (!is_own(r, StepOp::sigmoid) || !is_own(at(r).a, StepOp::add) ||
-                !is_own(at(z).a, StepOp::add))
+        for (const auto& [x_n, product] : in_both_orders(sum, ArrayFunction::add)) {
+          if (!is_own(product, ArrayFunction::multiply)) continue;
+          for (const auto& [r, h_n] : in_both_orders(product, ArrayFunction::multiply)) {
+            if (!is_own(r, ArrayFunction::sigmoid) || !is_own(at(r).a, ArrayFunction::add) ||
+                !is_own(at(z).a, ArrayFunction::add))
               continue;
-            for (const auto& [x_r, h_r] : in_both_orders(at(r).a, StepOp::add))
-              for (const auto& [x_z, h_z] : in_both_orders(at(z).a, StepOp::add)) {
+            for (const auto& [x_r, h_r] : in_both_orders(at(r).a, ArrayFunction::add))
+              for (const auto& [x_z, h_z] : in_both_orders(at(z).a, ArrayFunction::add)) {
                 const auto x = parts_of_one({x_r, x_z, x_n}, at(n).size),
                            h = parts_of_one({h_r, h_z, h_n}, at(n).size);
                 if (!x || !h || !on_one_side(std::min(*x, *h), n)) continue;
@@ -95,29 +96,31 @@ class GateFusion {
   StepNode& at(int n) const { return nodes_[static_cast<std::size_t>(n)]; }
   int readers(int n) const { return readers_[static_cast<std::size_t>(n)]; }
   // Returns whether the operation's value is used once, and only in its own step.
-  bool is_own(int n, StepOp op) const {
-    return at(n).op == op && readers(n) == 1 && !at(n).carried;
+  bool is_own(int n, ArrayFunction function) const { return is(n, function) && is_read_once(n); }
+  bool is(int n, ArrayFunction function) const {
+    return at(n).op == StepOp::map && at(n).function == function;
   }
+  bool is_read_once(int n) const { return readers(n) == 1 && !at(n).carried; }
   // Returns the operands of a node of this operation, in both orders; nothing for other nodes.
-  std::vector<Pair> in_both_orders(int n, StepOp op) const {
+  std::vector<Pair> in_both_orders(int n, ArrayFunction function) const {
     const StepNode& node = at(n);
-    if (node.op != op) return {};
+    if (!is(n, function)) return {};
     return {{node.a, node.b}, {node.b, node.a}};
   }
   // Returns the node that consists of these parts, of `size` numbers each, if nothing else needs
   // its value, not even its own backward pass.
   std::optional<int> parts_of_one(const std::vector<int>& parts, std::int64_t size) const {
     for (std::size_t k = 0; k < parts.size(); ++k)
-      if (const StepNode& part = at(parts[k]); !is_own(parts[k], StepOp::slice) ||
-                                               part.a != at(parts[0]).a || part.size != size ||
-                                               part.offset != static_cast<std::int64_t>(k) * size)
+      if (const StepNode& part = at(parts[k]);
+          part.op != StepOp::slice || !is_read_once(parts[k]) || part.a != at(parts[0]).a ||
+          part.size != size || part.offset != static_cast<std::int64_t>(k) * size)
         return std::nullopt;
     const int whole = at(parts[0]).a;
     const StepNode& node = at(whole);
-    const bool computed = node.op == StepOp::affine || node.op == StepOp::add ||
-                          node.op == StepOp::subtract || node.op == StepOp::multiply ||
-                          node.op == StepOp::scale;
-    if (!computed || node.carried || readers(whole) != std::ssize(parts) ||
+    const bool unread = node.op == StepOp::map
+                            ? (facts_of(node.function).reads & FunctionFacts::RESULT) == 0
+                            : node.op == StepOp::affine || node.op == StepOp::scale;
+    if (!unread || node.carried || readers(whole) != std::ssize(parts) ||
         node.size != std::ssize(parts) * size)
       return std::nullopt;
     return whole;

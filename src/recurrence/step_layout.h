@@ -31,7 +31,7 @@ class StepLayout {
       auto& place = places_[static_cast<std::size_t>(n)];
       const auto row = rows[static_cast<std::size_t>(n)];
       const bool of_memory =
-          of.op == StepOp::held || of.op == StepOp::room || of.op == StepOp::left;
+          row_of(of.op).source == StepOperation::Source::once && of.op != StepOp::constant;
       if (!of_memory) widest = std::max(widest, row);
       if (of.op == StepOp::slice || of.op == StepOp::previous) continue;
       if (!needs_.read[static_cast<std::size_t>(n)] && of.op == StepOp::symbols) continue;

@@ -31,38 +31,20 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
     if (!gradients || !node.gradient) continue;
     needs.recorded[at(n)] =
         node.apart || (node.op == StepOp::sequence && program.given[at(n)].requires_grad());
-    switch (node.op) {
-      case StepOp::sigmoid:
-      case StepOp::tanh:
-      case StepOp::exp:
-      case StepOp::relu:
-      case StepOp::softmax: keep(n); break;
-      case StepOp::multiply:
-      case StepOp::outer:
-      case StepOp::mix:
-      case StepOp::normalize:
-      case StepOp::lstm_cell:
-      case StepOp::lstm_hidden:
-      case StepOp::gru:
-        for (const int operand : {node.a, node.b, node.c}) keep(operand);
-        break;
-      case StepOp::attention:
-        for (const int operand : {n, node.a, node.b, node.c}) keep(operand);
-        break;
-      case StepOp::array:
-        keep(n);
-        for (int k = 0; k < node.operands; ++k) keep(program.operands[at(node.first_operand + k)]);
-        break;
-      case StepOp::affine:
-        for (int k = 0; k < node.terms; ++k) {
-          const StepTerm& term = program.terms[at(node.first_term + k)];
-          const bool of_table = term.table >= 0 && program.matrices[at(term.table)].requires_grad();
-          if (!of_table && !program.matrices[at(term.matrix)].requires_grad()) continue;
-          if (!term.lookup) keep(term.operand);
-          needs.recorded[at(n)] = 1;
-        }
-        break;
-      default: break;
+    const auto keep_operands = [&] {
+      for (const int operand : {node.a, node.b, node.c}) keep(operand);
+      for (int k = 0; k < node.operands; ++k) keep(program.operands[at(node.first_operand + k)]);
+    };
+    const StepOperation& row = row_of(node.op);
+    const int reads = node.op == StepOp::map ? facts_of(node.function).reads : 0;
+    if (row.keeps_result() || (reads & FunctionFacts::RESULT)) keep(n);
+    if (row.keeps_operands() || (reads & FunctionFacts::OPERANDS)) keep_operands();
+    for (int k = 0; k < node.terms; ++k) {
+      const StepTerm& term = program.terms[at(node.first_term + k)];
+      const bool of_table = term.table >= 0 && program.matrices[at(term.table)].requires_grad();
+      if (!of_table && !program.matrices[at(term.matrix)].requires_grad()) continue;
+      if (!term.lookup) keep(term.operand);
+      needs.recorded[at(n)] = 1;
     }
   }
   return needs;

@@ -67,12 +67,7 @@ class Arrangement {
     return all;
   }
   // Nodes that have no numbers of their own, or none that are computed step by step.
-  bool is_view(int n) {
-    const StepOp op = node(n).op;
-    return op == StepOp::slice || op == StepOp::previous || op == StepOp::held ||
-           op == StepOp::left || op == StepOp::room || op == StepOp::constant ||
-           op == StepOp::sequence || op == StepOp::symbols;
-  }
+  bool is_view(int n) { return !row_of(node(n).op).is_computed() || node(n).op == StepOp::symbols; }
 
   void fold_embeddings() {
     dead_.assign(program_.nodes.size(), 0);

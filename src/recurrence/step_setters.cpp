@@ -27,38 +27,20 @@ class Setters {
 
  private:
   void find(StepNode& node) {
-    switch (node.op) {
-      case StepOp::mix: reach(node.c, false); [[fallthrough]];
-      case StepOp::add:
-      case StepOp::subtract:
-      case StepOp::multiply:
-      case StepOp::scale:
-      case StepOp::sigmoid:
-      case StepOp::tanh:
-      case StepOp::exp:
-      case StepOp::relu:
-        node.sets_a = reach(node.a, true);
-        node.sets_b = reach(node.b, true);
-        return;
-      // They set the gradients of gates, which nothing else reads.
-      case StepOp::lstm_cell:
-        reach(node.a, true, 3 * node.size);
-        node.sets_b = reach(node.b, true);
-        return;
-      case StepOp::lstm_hidden:
-        node.sets_b = reach(node.b, true);
-        node.sets_a = reach(node.a, true);
-        return;
-      case StepOp::gru:
-        reach(node.a, true);
-        reach(node.b, true);
-        reach(node.c, false);
-        return;
-      case StepOp::slice:
-      case StepOp::previous: return;  // their gradients are those of the source
-      default: break;
+    if (!row_of(node.op).owns_rows()) {
+      if (row_of(node.op).source == StepOperation::Source::once) reach(node.a, false);
+      return;
     }
-    for (const int operand : {node.a, node.b, node.c}) reach(operand, false);
+    const StepOperation& row = row_of(node.op);
+    const bool* flows = node.op == StepOp::map ? facts_of(node.function).has_slope : nullptr;
+    const auto own = [&](int operand, int place, bool always, Access access) {
+      if (flows != nullptr && !flows[place]) return false;
+      // The gradients of gates, which nothing else reads, except for the last part of an LSTM's.
+      return reach(operand, always, access == Access::writes_parts ? 3 * node.size : -1);
+    };
+    own(node.c, 2, false, row.backward.c);
+    node.sets_a = own(node.a, 0, row.always_a, row.backward.a);
+    node.sets_b = own(node.b, 1, row.always_b, row.backward.b);
     for (int k = 0; k < node.terms; ++k) reach(term(node.first_term + k).operand, false);
     for (int k = 0; k < node.operands; ++k)
       reach(program_.operands[static_cast<std::size_t>(node.first_operand + k)], false);
@@ -79,9 +61,7 @@ class Setters {
       return part.first < other.end && other.first < part.end;
     });
     before.push_back(part);
-    const StepOp op = at(n).op;
-    const bool anew = !at(n).carried && op != StepOp::previous && op != StepOp::constant &&
-                      op != StepOp::held && op != StepOp::room && op != StepOp::left;
+    const bool anew = !at(n).carried && row_of(at(n).op).owns_rows();
     if (!always || !first || !anew) return false;
     set_[static_cast<std::size_t>(n)] += part.end - part.first;
     return true;

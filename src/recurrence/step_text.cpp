@@ -4,41 +4,8 @@
 
 namespace pushdown {
 
-const char* operation_name(StepOp op) {
-  switch (op) {
-    case StepOp::sequence: return "input";
-    case StepOp::constant: return "parameter";
-    case StepOp::symbols: return "symbol";
-    case StepOp::previous: return "previous";
-    case StepOp::held: return "held";
-    case StepOp::room: return "appended";
-    case StepOp::slice: return "slice";
-    case StepOp::concat: return "cat";
-    case StepOp::affine: return "affine";
-    case StepOp::add: return "add";
-    case StepOp::subtract: return "sub";
-    case StepOp::multiply: return "mul";
-    case StepOp::scale: return "scale";
-    case StepOp::sigmoid: return "sigmoid";
-    case StepOp::tanh: return "tanh";
-    case StepOp::exp: return "exp";
-    case StepOp::relu: return "relu";
-    case StepOp::softmax: return "softmax";
-    case StepOp::greatest: return "greatest";
-    case StepOp::greater: return "gt";
-    case StepOp::outer: return "outer";
-    case StepOp::mix: return "mix";
-    case StepOp::normalize: return "normalize";
-    case StepOp::attention: return "attention";
-    case StepOp::array: return "array";
-    case StepOp::memory: return "memory";
-    case StepOp::left: return "left";
-    case StepOp::lstm_cell: return "lstm c";
-    case StepOp::lstm_hidden: return "lstm h";
-    case StepOp::gru: return "gru";
-    case StepOp::kept: return "kept";
-  }
-  return "";
+const char* operation_name(const StepNode& node) {
+  return node.op == StepOp::map ? facts_of(node.function).text : row_of(node.op).name;
 }
 
 namespace {
@@ -53,7 +20,7 @@ class StepTextWriter {
     std::int64_t total = 0;
     for (int n = 0; n < static_cast<int>(program_.nodes.size()); ++n) {
       const StepNode& of = node(n);
-      std::string line = fmt::format("v{:<3} {:<9} {:>6}", n, operation_name(of.op), of.size);
+      std::string line = fmt::format("v{:<3} {:<9} {:>6}", n, operation_name(of), of.size);
       std::string from;
       for (const int operand : operands(n)) from += fmt::format(" v{}", operand);
       if (of.op == StepOp::slice) from += fmt::format(" at {}", of.offset);
@@ -75,7 +42,7 @@ class StepTextWriter {
     for (int n = 0; n < static_cast<int>(program_.nodes.size()); ++n) {
       const StepNode& of = node(n);
       if (of.op == StepOp::previous) continue;
-      std::string label = fmt::format("{}\\n{}", operation_name(of.op), of.size);
+      std::string label = fmt::format("{}\\n{}", operation_name(of), of.size);
       if (of.op == StepOp::array) {
         const auto costs = costs_of(array(of), steps_ / 2);
         label += fmt::format("\\n{} instructions\\n{} multiply-adds", costs.instructions,
@@ -116,13 +83,8 @@ class StepTextWriter {
   }
   std::int64_t multiply_adds(const StepNode& of, std::int64_t t) const {
     if (of.op == StepOp::array) return costs_of(array(of), t).multiply_adds;
-    if (of.op == StepOp::multiply || of.op == StepOp::outer || of.op == StepOp::add ||
-        of.op == StepOp::subtract || of.op == StepOp::scale)
-      return of.size;
-    if (of.op == StepOp::lstm_cell) return 3 * of.size;
-    if (of.op == StepOp::lstm_hidden) return of.size;
-    if (of.op == StepOp::gru) return 7 * of.size;
-    std::int64_t sum = 0;
+    std::int64_t sum = of.size * (of.op == StepOp::map ? facts_of(of.function).multiply_adds
+                                                       : row_of(of.op).multiply_adds);
     for (int k = 0; k < of.terms; ++k) {
       const StepTerm& term = program_.terms[static_cast<std::size_t>(of.first_term + k)];
       if (!term.lookup) sum += program_.matrices[static_cast<std::size_t>(term.matrix)].numel();

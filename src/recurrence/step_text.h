@@ -7,7 +7,7 @@
 namespace pushdown {
 
 // Returns the name of an operation in these texts.
-const char* operation_name(StepOp op);
+const char* operation_name(const StepNode& node);
 // Returns one line for each operation, with the instructions of array programs below theirs. If the
 // steps of a program differ, every kind of step is listed. `steps`: length of the sequence.
 std::string step_program_text(const TracedProgram& program, std::int64_t steps);

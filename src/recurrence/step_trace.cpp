@@ -9,10 +9,10 @@
 namespace pushdown {
 
 std::int64_t Traced::size(std::int64_t) const { return trace_->size(*this); }
-Traced Traced::sigmoid() const { return trace_->unary(StepOp::sigmoid, *this); }
-Traced Traced::tanh() const { return trace_->unary(StepOp::tanh, *this); }
-Traced Traced::exp() const { return trace_->unary(StepOp::exp, *this); }
-Traced Traced::relu() const { return trace_->unary(StepOp::relu, *this); }
+Traced Traced::sigmoid() const { return trace_->map(ArrayFunction::sigmoid, {*this}); }
+Traced Traced::tanh() const { return trace_->map(ArrayFunction::tanh, {*this}); }
+Traced Traced::exp() const { return trace_->map(ArrayFunction::exp, {*this}); }
+Traced Traced::relu() const { return trace_->map(ArrayFunction::relu, {*this}); }
 Traced Traced::softmax(std::int64_t) const { return softmax_of_groups(size()); }
 Traced Traced::softmax_of_groups(std::int64_t size) const {
   return trace_->groups(StepOp::softmax, *this, size);
@@ -90,8 +90,7 @@ void StepTrace::bind(const Traced& state, const Traced& value) {
   const auto& node = nodes_[static_cast<std::size_t>(source)];
   // A node has one place for the value before the first step; a part of another node or an input
   // does not.
-  const bool own = node.op != StepOp::slice && node.op != StepOp::previous &&
-                   node.op != StepOp::sequence && node.op != StepOp::constant && !node.carried;
+  const bool own = row_of(node.op).is_computed() && !node.carried;
   if (!own) {
     StepNode copy{StepOp::scale};
     copy.size = node.size;
@@ -150,22 +149,61 @@ void StepTrace::take_over(const HeldMemory& held, std::int64_t left) {
   taken_ = held;
 }
 
-Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift) {
-  if (now(a)) {
-    const Tensor& x = a.known_;
-    switch (op) {
-      case StepOp::sigmoid: return {this, x.sigmoid()};
-      case StepOp::tanh: return {this, x.tanh()};
-      case StepOp::exp: return {this, x.exp()};
-      case StepOp::relu: return {this, x.relu()};
-      default: return {this, x * factor + shift};
-    }
+namespace {
+
+// The function of known vectors, or an undefined tensor where the program computes it.
+Tensor known_map(ArrayFunction function, const Tensor& x, const Tensor& y) {
+  switch (function) {
+    case ArrayFunction::add: return x + y;
+    case ArrayFunction::subtract: return x - y;
+    case ArrayFunction::multiply: return x * y;
+    case ArrayFunction::greater: return x.gt(y).to(x.scalar_type());
+    case ArrayFunction::sigmoid: return x.sigmoid();
+    case ArrayFunction::tanh: return x.tanh();
+    case ArrayFunction::exp: return x.exp();
+    case ArrayFunction::relu: return x.relu();
+    default: return {};
   }
-  StepNode node{op};
+}
+
+}  // namespace
+
+Traced StepTrace::map(ArrayFunction function, const std::vector<Traced>& operands) {
+  const Traced& a = operands.front();
+  for (const Traced& other : operands)
+    check(size(other) == size(a), "step_trace", "vectors of one size were expected, got {} and {}",
+          size(a), size(other));
+  if (std::all_of(operands.begin(), operands.end(), [&](const Traced& of) { return now(of); }))
+    if (const Tensor known = known_map(function, a.known_, operands.back().known_); known.defined())
+      return {this, known};
+  if (function == ArrayFunction::add &&
+      (is(a, StepOp::affine) || is(operands.back(), StepOp::affine)))
+    return {this, sum(a, operands.back())};
+  StepNode node{StepOp::map};
+  node.size = size(a);
+  node.function = function;
+  int* const places[] = {&node.a, &node.b, &node.c};
+  for (std::size_t k = 0; k < operands.size(); ++k) *places[k] = node_of(operands[k]);
+  return {this, add(node)};
+}
+
+Traced StepTrace::scale(const Traced& a, double factor, double shift) {
+  if (now(a)) return {this, a.known_ * factor + shift};
+  StepNode node{StepOp::scale};
   node.size = size(a);
   node.a = node_of(a);
   node.factor = factor;
   node.shift = shift;
+  return {this, add(node)};
+}
+
+Traced StepTrace::outer(const Traced& a, const Traced& b) {
+  if (now(a) && now(b))
+    return {this, (a.known_.unsqueeze(-1) * b.known_.unsqueeze(-2)).flatten(-2)};
+  StepNode node{StepOp::outer};
+  node.size = size(a) * size(b);
+  node.a = node_of(a);
+  node.b = node_of(b);
   return {this, add(node)};
 }
 
@@ -214,28 +252,6 @@ int StepTrace::sum(const Traced& a, const Traced& b) {
   terms_.insert(terms_.end(), terms.begin(), terms.end());
   operands_.insert(operands_.end(), operands.begin(), operands.end());
   return add(node);
-}
-
-Traced StepTrace::binary(StepOp op, const Traced& a, const Traced& b) {
-  check(op == StepOp::outer || size(a) == size(b), "step_trace",
-        "vectors of one size were expected, got {} and {}", size(a), size(b));
-  if (now(a) && now(b)) {
-    const Tensor &x = a.known_, &y = b.known_;
-    switch (op) {
-      case StepOp::add: return {this, x + y};
-      case StepOp::subtract: return {this, x - y};
-      case StepOp::multiply: return {this, x * y};
-      case StepOp::greater: return {this, x.gt(y).to(x.scalar_type())};
-      default: return {this, (x.unsqueeze(-1) * y.unsqueeze(-2)).flatten(-2)};
-    }
-  }
-  if (op == StepOp::add && (is(a, StepOp::affine) || is(b, StepOp::affine)))
-    return {this, sum(a, b)};
-  StepNode node{op};
-  node.size = op == StepOp::outer ? size(a) * size(b) : size(a);
-  node.a = node_of(a);
-  node.b = node_of(b);
-  return {this, add(node)};
 }
 
 Traced StepTrace::slice(const Traced& a, std::int64_t first, std::int64_t count) {
@@ -505,7 +521,11 @@ void set_gradients(TracedProgram& program) {
     changed = false;
     for (std::size_t n = 0; n < program.nodes.size(); ++n) {
       StepNode& node = program.nodes[n];
-      bool gradient = kept[n] || flows(node.a) || flows(node.b) || flows(node.c);
+      const int operands[] = {node.a, node.b, node.c};
+      bool gradient = kept[n] != 0;
+      for (std::size_t k = 0; k < 3; ++k)
+        gradient |=
+            flows(operands[k]) && (node.op != StepOp::map || facts_of(node.function).has_slope[k]);
       gradient |= program.given[n].defined() && program.given[n].requires_grad();
       for (int k = 0; k < node.terms; ++k) {
         const StepTerm& term = program.terms[at(node.first_term + k)];
@@ -514,7 +534,7 @@ void set_gradients(TracedProgram& program) {
       }
       for (int k = 0; k < node.operands; ++k)
         gradient |= flows(program.operands[at(node.first_operand + k)]);
-      gradient &= kept[n] || (node.op != StepOp::greater && node.op != StepOp::greatest);
+      gradient &= kept[n] || row_of(node.op).has_gradient;
       changed |= gradient != node.gradient;
       node.gradient = gradient;
     }

@@ -151,8 +151,10 @@ class StepTrace {
   TracedProgram finish(const Traced& output);
 
   // The operations, see below.
-  Traced unary(StepOp op, const Traced& a, double factor = 1, double shift = 0);
-  Traced binary(StepOp op, const Traced& a, const Traced& b);
+  // An elementwise function of vectors of one size, as many as it has operands.
+  Traced map(ArrayFunction function, const std::vector<Traced>& operands);
+  Traced scale(const Traced& a, double factor, double shift);  // factor a + shift
+  Traced outer(const Traced& a, const Traced& b);
   Traced groups(StepOp op, const Traced& a, std::int64_t size);
   Traced slice(const Traced& a, std::int64_t first, std::int64_t count);
   Traced concat(const std::vector<Traced>& parts);
@@ -215,7 +217,7 @@ inline Tensor outer_product(const Tensor& a, const Tensor& b) {
   return (a.unsqueeze(2) * b.unsqueeze(1)).flatten(1);
 }
 inline Traced outer_product(const Traced& a, const Traced& b) {
-  return StepTrace::of(a).binary(StepOp::outer, a, b);
+  return StepTrace::of(a).outer(a, b);
 }
 // share a + (1 - share) b, share : B x 1
 inline Tensor mix(const Tensor& share, const Tensor& a, const Tensor& b) {
@@ -234,20 +236,20 @@ inline Traced normalized(const Traced& x, const Tensor& gain, const Tensor& bias
 // 1 if a > b, else 0
 inline Tensor larger(const Tensor& a, const Tensor& b) { return a.gt(b).to(a.scalar_type()); }
 inline Traced larger(const Traced& a, const Traced& b) {
-  return StepTrace::of(a).binary(StepOp::greater, a, b);
+  return StepTrace::of(a).map(ArrayFunction::greater, {a, b});
 }
 inline Traced larger(const Traced& a, const Tensor& b) {
   return larger(a, StepTrace::of(a).constant(b));
 }
 
 inline Traced operator+(const Traced& a, const Traced& b) {
-  return StepTrace::of(a).binary(StepOp::add, a, b);
+  return StepTrace::of(a).map(ArrayFunction::add, {a, b});
 }
 inline Traced operator-(const Traced& a, const Traced& b) {
-  return StepTrace::of(a).binary(StepOp::subtract, a, b);
+  return StepTrace::of(a).map(ArrayFunction::subtract, {a, b});
 }
 inline Traced operator*(const Traced& a, const Traced& b) {
-  return StepTrace::of(a).binary(StepOp::multiply, a, b);
+  return StepTrace::of(a).map(ArrayFunction::multiply, {a, b});
 }
 inline Traced operator+(const Traced& a, const Tensor& b) {
   return a + StepTrace::of(a).constant(b);
@@ -256,14 +258,14 @@ inline Traced operator*(const Tensor& a, const Traced& b) {
   return StepTrace::of(b).constant(a) * b;
 }
 inline Traced operator*(double factor, const Traced& a) {
-  return StepTrace::of(a).unary(StepOp::scale, a, factor);
+  return StepTrace::of(a).scale(a, factor, 0);
 }
 inline Traced operator*(const Traced& a, double factor) { return factor * a; }
 inline Traced operator+(const Traced& a, double shift) {
-  return StepTrace::of(a).unary(StepOp::scale, a, 1, shift);
+  return StepTrace::of(a).scale(a, 1, shift);
 }
 inline Traced operator-(double shift, const Traced& a) {
-  return StepTrace::of(a).unary(StepOp::scale, a, -1, shift);
+  return StepTrace::of(a).scale(a, -1, shift);
 }
 
 }  // namespace pushdown

@@ -43,7 +43,64 @@ inline Traced arrayed(const Traced& x, const Traced& y) {
       .at(0);
 }
 
-// Every operation at least once, with sizes that do not fill vectors.
+// An elementwise function of as many vectors as it has operands; LibTorch's functions are the
+// oracle.
+inline Tensor mapped(ArrayFunction function, const std::vector<Tensor>& operands) {
+  using F = ArrayFunction;
+  const Tensor &x = operands[0], &y = operands[1 % operands.size()],
+               &z = operands[2 % operands.size()];
+  const auto number = [&](const Tensor& mask) { return mask.to(x.scalar_type()); };
+  switch (function) {
+    case F::copy: return x;
+    case F::stop: return x.detach();
+    case F::add: return x + y;
+    case F::subtract: return x - y;
+    case F::multiply: return x * y;
+    case F::multiply_add: return x * y + z;
+    case F::divide: return x / y;
+    case F::negate: return -x;
+    case F::maximum: return at::maximum(x, y);
+    case F::minimum: return at::minimum(x, y);
+    case F::at_least: return at::where(x < y, y, x);
+    case F::at_most: return at::where(x > y, y, x);
+    case F::power: return x.pow(y);
+    case F::remainder: return x.remainder(y);
+    case F::exp: return x.exp();
+    case F::log: return x.log();
+    case F::log1p: return x.log1p();
+    case F::expm1: return x.expm1();
+    case F::tanh: return x.tanh();
+    case F::sigmoid: return x.sigmoid();
+    case F::relu: return x.relu();
+    case F::softplus: return at::softplus(x);
+    case F::sqrt: return x.sqrt();
+    case F::abs: return x.abs();
+    case F::sign: return x.sign();
+    case F::sin: return x.sin();
+    case F::cos: return x.cos();
+    case F::erf: return x.erf();
+    case F::floor: return x.floor();
+    case F::ceil: return x.ceil();
+    case F::round: return x.round();
+    case F::is_nan: return number(x.isnan());
+    case F::less: return number(x < y);
+    case F::less_equal: return number(x <= y);
+    case F::greater: return number(x > y);
+    case F::greater_equal: return number(x >= y);
+    case F::equal: return number(x == y);
+    case F::not_equal: return number(x != y);
+    case F::both: return number(x.logical_and(y));
+    case F::either: return number(x.logical_or(y));
+    case F::none_of: return number(x.logical_not());
+    case F::choose: return at::where(x != 0, y, z);
+  }
+  return {};
+}
+inline Traced mapped(ArrayFunction function, const std::vector<Traced>& operands) {
+  return StepTrace::of(operands[0]).map(function, operands);
+}
+
+// Every operation and function at least once, with sizes that do not fill vectors.
 struct Everything {
   int drawn = 0;
   std::vector<Tensor> tensors;
@@ -72,10 +129,29 @@ struct Everything {
     const V part = pushdown::linear(gate, share).sigmoid();  // one number
     const V mixed = mix(part, chosen, c);
     const V shares = pushdown::linear(joined(std::vector<V>{mixed, x}), late).softmax(1);
-    const V within = 0.2 * cells(x, h, c, gate);
+    const V within = 0.2 * cells(x, h, c, gate) + 0.02 * functions(h, c, gate);
     const V pairs_of = grouped(joined(std::vector<V>{shares, last, last}));  // 9 numbers
     return {(mixed * shares + crossed.exp() * 0.3 - 0.2 * arrayed(gate, c)).tanh(),
             pairs_of.narrow(1, 2, 5) + mixed + shares + within};
+  }
+  // All functions of the table, at positive numbers and at numbers of any sign.
+  template <class V>
+  V functions(const V& h, const V& c, const V& gate) const {
+    const V any = 1.3 * c.tanh(), positive = h * h + 0.437, other = 0.61 * (any * any) + 0.3;
+    V sum = gate;
+    for (int k = 0; k < kFunctionCount; ++k) {
+      const ArrayFunction function{static_cast<std::uint8_t>(k)};
+      for (const V& first : {positive, any}) {
+        const FunctionFacts& facts = facts_of(function);
+        const bool needs_positive =
+            function == ArrayFunction::power || function == ArrayFunction::log ||
+            function == ArrayFunction::log1p || function == ArrayFunction::sqrt;
+        std::vector<V> operands{needs_positive ? positive : first, other, h};
+        operands.resize(static_cast<std::size_t>(facts.operands));
+        sum = sum + (0.1 + 0.01 * k) * mapped(function, operands);
+      }
+    }
+    return sum;
   }
   // An LSTM and a GRU, whose gates are fused.
   template <class V>

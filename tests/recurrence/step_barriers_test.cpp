@@ -5,19 +5,20 @@
 #include <gtest/gtest.h>
 
 #include "kernel/step/device_step.h"
+#include "recurrence/step_text.h"
 
 namespace pushdown::step_barriers_test {
 namespace {
 
-std::vector<StepOp> waiting(const TracedProgram& program, std::uint8_t what) {
+std::vector<std::string> waiting(const TracedProgram& program, std::uint8_t what) {
   const auto waits = step_barriers(program);
-  std::vector<StepOp> operations;
+  std::vector<std::string> operations;
   for (std::size_t n = 0; n < waits.size(); ++n)
-    if (waits[n] & what) operations.push_back(program.nodes[n].op);
+    if (waits[n] & what) operations.emplace_back(operation_name(program.nodes[n]));
   return operations;
 }
 
-using Operations = std::vector<StepOp>;
+using Operations = std::vector<std::string>;
 
 Tensor parameter(at::IntArrayRef size) { return at::ones(size).set_requires_grad(true); }
 
@@ -29,9 +30,9 @@ TEST(StepBarriers, AnElmanNetworkWaitsForItsProducts) {
                             .tanh();
   trace.bind(before, hidden);
   const TracedProgram program = trace.finish(hidden.sigmoid() * hidden);
-  EXPECT_EQ(waiting(program, kWaitsForward), (Operations{StepOp::tanh}));
+  EXPECT_EQ(waiting(program, kWaitsForward), (Operations{"tanh"}));
   // The slope of the sum needs all threads.
-  EXPECT_EQ(waiting(program, kWaitsBackward), (Operations{StepOp::affine}));
+  EXPECT_EQ(waiting(program, kWaitsBackward), (Operations{"affine"}));
   EXPECT_EQ(waiting(program, kWaitsWithin), Operations());
 }
 
@@ -44,7 +45,7 @@ TEST(StepBarriers, PartsOfOtherThreadsNeedABarrier) {
   // it. This is not so for the first half.
   const Traced first = whole.narrow(1, 0, 3).tanh(), second = whole.narrow(1, 3, 3).relu();
   const TracedProgram program = trace.finish(first * second);
-  EXPECT_EQ(waiting(program, kWaitsForward), (Operations{StepOp::relu}));
+  EXPECT_EQ(waiting(program, kWaitsForward), (Operations{"relu"}));
 }
 
 TEST(StepBarriers, OverlappingNumbersNeedABarrierWithinAnOperation) {
@@ -54,8 +55,8 @@ TEST(StepBarriers, OverlappingNumbersNeedABarrierWithinAnOperation) {
   const Traced whole = before.sigmoid();
   trace.bind(before, whole);
   const TracedProgram program = trace.finish(whole.narrow(1, 0, 4) * whole.narrow(1, 1, 4));
-  EXPECT_EQ(waiting(program, kWaitsWithin), (Operations{StepOp::multiply}));
-  EXPECT_EQ(waiting(program, kWaitsBackward), (Operations{StepOp::sigmoid}));
+  EXPECT_EQ(waiting(program, kWaitsWithin), (Operations{"mul"}));
+  EXPECT_EQ(waiting(program, kWaitsBackward), (Operations{"sigmoid"}));
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST(StepTrace, KeepsTheValuesThatTheRecurrenceNeeds) {
   const TracedProgram program = trace.finish(next);
   EXPECT_EQ(program.matrices.size(), 0u);
   ASSERT_EQ(program.nodes.size(), 3u);
-  EXPECT_EQ(program.nodes.back().op, StepOp::multiply);
+  EXPECT_EQ(program.nodes.back().function, ArrayFunction::multiply);
 }
 
 // The parts of `gates` are not whole vectors, and their gradients are set in another order than

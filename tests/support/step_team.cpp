@@ -26,7 +26,7 @@ void spoil(const DeviceStepProgram<F>& program, bool backward) {
   for (std::int64_t n = 0; n < program.count; ++n) {
     const StepNode& node = program.nodes[n];
     const DeviceStepPlace<F>& place = program.places[n];
-    if (node.op == StepOp::slice || node.op == StepOp::previous || node.op == StepOp::constant ||
+    if (row_of(node.op).source == StepOperation::Source::elsewhere || node.op == StepOp::constant ||
         node.op == StepOp::held || place.value == nullptr)
       continue;
     for (std::int64_t model = 0; model < program.models; ++model)

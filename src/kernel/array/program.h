@@ -10,73 +10,58 @@
 #pragma once
 #include <cstdint>
 
+#include "kernel/array/function_table.h"
 #include "kernel/memory/memory_shape.h"
 
 namespace pushdown {
 
 inline constexpr int kArrayDims = 6;
 
-// Elementwise functions. Masks are 1 and 0.
-enum class ArrayFunction : std::uint8_t {
-  copy,  // a
-  stop,  // a, without gradient
-  add,
-  subtract,
-  multiply,
-  multiply_add,  // a b + c
-  divide,
-  negate,
-  maximum,
-  minimum,
-  at_least,  // a, or b if a is less; the gradient goes to a if they are equal
-  at_most,
-  power,
-  remainder,  // with the sign of b
-  exp,
-  log,
-  log1p,
-  expm1,
-  tanh,
-  sigmoid,
-  relu,
-  softplus,
-  sqrt,
-  abs,
-  sign,
-  sin,
-  cos,
-  erf,
-  floor,
-  ceil,
-  round,
-  is_nan,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  equal,
-  not_equal,
-  both,
-  either,
-  none_of,  // 1 if a is 0
-  choose,   // b if a is not 0, else c
-};
+// Instructions that work along the last dimension of one view: the name, the text, and whether the
+// result is one number. Their rows are in kernel/array/lines.h.
+#define PUSHDOWN_LINES(ROW)              \
+  ROW(sum, "sum", true)                  \
+  ROW(product, "prod", true)             \
+  ROW(greatest, "max", true)             \
+  ROW(least, "min", true)                \
+  ROW(logsumexp, "logsumexp", true)      \
+  ROW(softmax, "softmax", false)         \
+  ROW(log_softmax, "log_softmax", false) \
+  ROW(running_sum, "cumsum", false)      \
+  ROW(running_product, "cumprod", false)
 
-// Kinds of instructions. All except `map` have one function and one or two views, and work along
-// the last dimension.
 enum class ArrayKind : std::uint8_t {
   map,  // elementwise: a list of functions
-  sum,
-  product,
-  greatest,
-  least,
-  logsumexp,
-  softmax,
-  log_softmax,
-  running_sum,
-  running_product,
-  contraction,  // the sum of the products of two arrays
+#define PUSHDOWN_LINE_NAME(name, ...) name,
+  PUSHDOWN_LINES(PUSHDOWN_LINE_NAME)
+#undef PUSHDOWN_LINE_NAME
+  // The sum over the last dimension of the products of two views.
+  contraction
 };
+struct ArrayKindFacts {
+  const char* text;
+  bool shortens;
+};
+// clang-format off
+inline constexpr ArrayKindFacts kArrayKindFacts[] = {
+    {"map", false},
+#define PUSHDOWN_LINE_FACTS(name, ...) {__VA_ARGS__},
+    PUSHDOWN_LINES(PUSHDOWN_LINE_FACTS)
+#undef PUSHDOWN_LINE_FACTS
+    {"matmul", true}};
+// clang-format on
+constexpr const ArrayKindFacts& facts_of(ArrayKind kind) {
+  return kArrayKindFacts[static_cast<int>(kind)];
+}
+// The kinds that shorten, as bits, for devices.
+inline constexpr std::uint32_t kShortening = [] {
+  std::uint32_t bits = 0, bit = 1;
+  for (const ArrayKindFacts& facts : kArrayKindFacts) {
+    if (facts.shortens) bits |= bit;
+    bit *= 2;
+  }
+  return bits;
+}();
 
 struct ArrayView {
   int buffer = 0;

@@ -5,11 +5,34 @@
 // the block before the next one, so that all intermediate results stay in the first-level cache.
 // The backward pass recomputes the values of a block.
 #pragma once
-#include "kernel/array/functions.h"
+#include "kernel/array/lines.h"
 #include "kernel/array/program.h"
 #include "kernel/step/step_operations.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+// The result of a whole line, and what it adds to the gradient of x.
+template <class F>
+PUSHDOWN_NOINLINE void line_values(ArrayKind kind, Line<F> x, Line<F> y, Index n) {
+  with_line(kind, [&](auto row) {
+    if constexpr (requires { row.line(x, y, n); })
+      row.line(x, y, n);
+    else
+      y[0] = row.number(x, n, 0);
+  });
+}
+template <class F>
+PUSHDOWN_NOINLINE void add_line_slopes(ArrayKind kind, Line<F> to, Line<F> x, Line<F> y, Line<F> g,
+                                       Index n) {
+  with_line(kind, [&](auto row) {
+    if constexpr (requires { row.add_slopes(to, x, y, g, n); }) {
+      row.add_slopes(to, x, y, g, n);
+    } else {
+      const auto common = row.common(x, y, g, n);
+      for (Index i = 0; i < n; ++i) to[i] += row.slope(common, x, y, g, n, i);
+    }
+  });
+}
 
 template <class F>
 class ArrayRun {
@@ -289,11 +312,7 @@ class ArrayRun {
   }
   static F block_sum(const F* numbers, const ArrayOperand<F>* factors, Index count) {
     if (factors != nullptr && !factors->single) return dot(numbers, factors->first, count);
-    Vector<F> sums = {};
-    Index i = 0;
-    for (; i + kL <= count; i += kL) sums += load(numbers + i);
-    F sum = sum_of(sums);
-    for (; i < count; ++i) sum += numbers[i];
+    const F sum = array_sum(numbers, count);
     return factors == nullptr ? sum : sum * *factors->first;
   }
 
@@ -310,143 +329,16 @@ class ArrayRun {
     const Index count = of.shape[last], step = in.stride[last], out_step = of.out.stride[last];
     Index at[kArrayDims] = {};
     for (Index o = 0; o < outer; ++o, next(of, at, last)) {
-      const F* x = value(in) + start(in, at, last);
-      F* y = value(of.out) + start(of.out, at, last);
+      const Line<F> x{value(in) + start(in, at, last), step},
+          y{value(of.out) + start(of.out, at, last), out_step};
       if constexpr (!kBackward) {
-        forward_line(of.kind, x, step, y, out_step, count);
+        line_values(of.kind, x, y, count);
       } else {
         F* to = slope(in);
         if (to == nullptr) return;
-        backward_line(of.kind, x, step, y, out_step, slope(of.out) + start(of.out, at, last),
-                      to + start(in, at, last), count);
+        add_line_slopes(of.kind, {to + start(in, at, last), step}, x, y,
+                        {slope(of.out) + start(of.out, at, last), out_step}, count);
       }
-    }
-  }
-
-  static Index first_of(ArrayKind kind, const F* x, Index step, Index count) {
-    Index best = 0;
-    for (Index i = 1; i < count; ++i) {
-      const bool better =
-          kind == ArrayKind::greatest ? x[i * step] > x[best * step] : x[i * step] < x[best * step];
-      if (better) best = i;
-    }
-    return best;
-  }
-  static F exponential(F x) { return vector_exp(splat(x))[0]; }
-
-  static void forward_line(ArrayKind kind, const F* x, Index step, F* y, Index out_step,
-                           Index count) {
-    switch (kind) {
-      case ArrayKind::sum: {
-        F sum = 0;
-        if (step == 1) {
-          Vector<F> sums = {};
-          Index i = 0;
-          for (; i + kL <= count; i += kL) sums += load(x + i);
-          sum = sum_of(sums);
-          for (; i < count; ++i) sum += x[i];
-        } else {
-          for (Index i = 0; i < count; ++i) sum += x[i * step];
-        }
-        *y = sum;
-        return;
-      }
-      case ArrayKind::product: {
-        F product = 1;
-        for (Index i = 0; i < count; ++i) product *= x[i * step];
-        *y = product;
-        return;
-      }
-      case ArrayKind::greatest:
-      case ArrayKind::least: *y = x[first_of(kind, x, step, count) * step]; return;
-      case ArrayKind::logsumexp: {
-        const F largest = x[first_of(ArrayKind::greatest, x, step, count) * step];
-        F sum = 0;
-        for (Index i = 0; i < count; ++i) sum += exponential(x[i * step] - largest);
-        *y = largest + array_log(sum);
-        return;
-      }
-      case ArrayKind::softmax: {
-        const F largest = x[first_of(ArrayKind::greatest, x, step, count) * step];
-        F sum = 0;
-        for (Index i = 0; i < count; ++i)
-          sum += y[i * out_step] = exponential(x[i * step] - largest);
-        for (Index i = 0; i < count; ++i) y[i * out_step] /= sum;
-        return;
-      }
-      case ArrayKind::log_softmax: {
-        const F largest = x[first_of(ArrayKind::greatest, x, step, count) * step];
-        F sum = 0;
-        for (Index i = 0; i < count; ++i) sum += exponential(x[i * step] - largest);
-        const F shift = largest + array_log(sum);
-        for (Index i = 0; i < count; ++i) y[i * out_step] = x[i * step] - shift;
-        return;
-      }
-      case ArrayKind::running_sum: {
-        F sum = 0;
-        for (Index i = 0; i < count; ++i) y[i * out_step] = sum += x[i * step];
-        return;
-      }
-      case ArrayKind::running_product: {
-        F product = 1;
-        for (Index i = 0; i < count; ++i) y[i * out_step] = product *= x[i * step];
-        return;
-      }
-      default: return;
-    }
-  }
-
-  static void backward_line(ArrayKind kind, const F* x, Index step, const F* y, Index out_step,
-                            const F* g, F* to, Index count) {
-    switch (kind) {
-      case ArrayKind::sum:
-        for (Index i = 0; i < count; ++i) to[i * step] += *g;
-        return;
-      case ArrayKind::product:
-        for (Index i = 0; i < count; ++i) {
-          F others = *g;
-          for (Index j = 0; j < count; ++j)
-            if (j != i) others *= x[j * step];
-          to[i * step] += others;
-        }
-        return;
-      case ArrayKind::greatest:
-      case ArrayKind::least: to[first_of(kind, x, step, count) * step] += *g; return;
-      case ArrayKind::logsumexp:
-        for (Index i = 0; i < count; ++i) to[i * step] += *g * exponential(x[i * step] - *y);
-        return;
-      case ArrayKind::softmax: {
-        F mean = 0;
-        for (Index i = 0; i < count; ++i) mean += g[i * out_step] * y[i * out_step];
-        for (Index i = 0; i < count; ++i)
-          to[i * step] += y[i * out_step] * (g[i * out_step] - mean);
-        return;
-      }
-      case ArrayKind::log_softmax: {
-        F sum = 0;
-        for (Index i = 0; i < count; ++i) sum += g[i * out_step];
-        for (Index i = 0; i < count; ++i)
-          to[i * step] += g[i * out_step] - exponential(y[i * out_step]) * sum;
-        return;
-      }
-      case ArrayKind::running_sum: {
-        F sum = 0;
-        for (Index i = count; i-- > 0;) to[i * step] += sum += g[i * out_step];
-        return;
-      }
-      case ArrayKind::running_product:
-        // Products of all factors but one, so that zeros cause no division by zero.
-        for (Index i = 0; i < count; ++i) {
-          F before = 1, sum = 0;
-          for (Index j = 0; j < i; ++j) before *= x[j * step];
-          for (Index j = i; j < count; ++j) {
-            if (j > i) before *= x[j * step];
-            sum += before * g[j * out_step];
-          }
-          to[i * step] += sum;
-        }
-        return;
-      default: return;
     }
   }
 

@@ -32,6 +32,10 @@ template <class F>
 PUSHDOWN_DEVICE inline F number_exp(F x) {
   return exponential(x);
 }
+template <class F>
+PUSHDOWN_DEVICE inline F array_sigmoid(F x) {
+  return sigmoid(x);
+}
 #define PUSHDOWN_ARRAY_FUNCTION(name)          \
   template <class F>                           \
   PUSHDOWN_DEVICE inline F array_##name(F x) { \
@@ -40,6 +44,7 @@ PUSHDOWN_DEVICE inline F number_exp(F x) {
 PUSHDOWN_ARRAY_FUNCTION(log)
 PUSHDOWN_ARRAY_FUNCTION(log1p)
 PUSHDOWN_ARRAY_FUNCTION(expm1)
+PUSHDOWN_ARRAY_FUNCTION(tanh)
 PUSHDOWN_ARRAY_FUNCTION(sqrt)
 PUSHDOWN_ARRAY_FUNCTION(sin)
 PUSHDOWN_ARRAY_FUNCTION(cos)
@@ -55,6 +60,13 @@ PUSHDOWN_DEVICE inline F array_pow(F x, F y) {
 template <class F>
 PUSHDOWN_DEVICE inline F array_fmod(F x, F y) {
   return std::fmod(x, y);
+}
+
+template <class F>
+PUSHDOWN_DEVICE inline F array_sum(const F* x, Index count) {
+  F sum = 0;
+  for (Index i = 0; i < count; ++i) sum += x[i];
+  return sum;
 }
 
 }  // namespace pushdown::device

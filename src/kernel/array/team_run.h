@@ -7,7 +7,7 @@
 // has in common, such as the largest number of a softmax, which takes no longer than waiting for
 // one thread.
 #pragma once
-#include "kernel/array/functions.h"
+#include "kernel/array/lines.h"
 
 namespace pushdown::device {
 
@@ -99,9 +99,7 @@ class ArrayTeamRun {
 
   // Whether the result has one number for each line.
   PUSHDOWN_DEVICE static bool shortens(ArrayKind kind) {
-    return kind == ArrayKind::sum || kind == ArrayKind::product || kind == ArrayKind::greatest ||
-           kind == ArrayKind::least || kind == ArrayKind::logsumexp ||
-           kind == ArrayKind::contraction;
+    return (kShortening >> static_cast<int>(kind) & 1) != 0;
   }
 
   // The tangent of view k at a place; 0 if it has none.
@@ -112,12 +110,7 @@ class ArrayTeamRun {
   }
 
   // A line of a view along the last dimension.
-  struct Line {
-    F* first;
-    Count step;
-    PUSHDOWN_DEVICE F& operator[](Index i) const { return first[i * step]; }
-  };
-  PUSHDOWN_DEVICE static Line line(F* of, const ArrayView& view, const Index* at, int last) {
+  PUSHDOWN_DEVICE static Line<F> line(F* of, const ArrayView& view, const Index* at, int last) {
     return {of + offset(view, at, last), view.stride[last]};
   }
 
@@ -229,40 +222,11 @@ class ArrayTeamRun {
     return tangents[of.calls - 1];
   }
 
-  PUSHDOWN_DEVICE static Index extreme(ArrayKind kind, const Line& x, Index count) {
-    Index best = 0;
-    for (Index i = 1; i < count; ++i)
-      if (kind == ArrayKind::least ? x[i] < x[best] : x[i] > x[best]) best = i;
-    return best;
-  }
   PUSHDOWN_DEVICE F line_value(const ArrayInstruction& of, const Index* at) const {
     const int last = of.dims - 1;
-    const Line x = line(value(view(of, 0)), view(of, 0), at, last);
-    const Index count = static_cast<Index>(of.shape[last]), own = at[last];
-    switch (of.kind) {
-      case ArrayKind::greatest:
-      case ArrayKind::least: return x[extreme(of.kind, x, count)];
-      case ArrayKind::running_sum: {
-        F sum = 0;
-        for (Index i = 0; i <= own; ++i) sum += x[i];
-        return sum;
-      }
-      case ArrayKind::product:
-      case ArrayKind::running_product: {
-        F product = 1;
-        const Index end = of.kind == ArrayKind::product ? count : own + 1;
-        for (Index i = 0; i < end; ++i) product *= x[i];
-        return product;
-      }
-      default: break;
-    }
-    // logsumexp, softmax, log_softmax
-    const F largest = x[extreme(ArrayKind::greatest, x, count)];
-    F sum = 0;
-    for (Index i = 0; i < count; ++i) sum += number_exp(x[i] - largest);
-    if (of.kind == ArrayKind::softmax) return number_exp(x[own] - largest) / sum;
-    const F shift = largest + array_log(sum);
-    return of.kind == ArrayKind::logsumexp ? shift : x[own] - shift;
+    const Line<F> x = line(value(view(of, 0)), view(of, 0), at, last);
+    const Index count = static_cast<Index>(of.shape[last]);
+    return with_line(of.kind, [&](auto row) { return row.number(x, count, at[last]); });
   }
 
   // ---- Along a direction ----
@@ -292,45 +256,17 @@ class ArrayTeamRun {
       place[last] = i;
       return tangent(of, k, place);
     };
-    const Line x = line(value(view(of, 0)), view(of, 0), at, last),
-               y = line(value(of.out), of.out, at, last);
-    F sum = 0;
-    switch (of.kind) {
-      case ArrayKind::sum:
-        for (Index i = 0; i < count; ++i) sum += along(0, i);
-        return sum;
-      case ArrayKind::contraction: {
-        const Line other = line(value(view(of, 1)), view(of, 1), at, last);
-        for (Index i = 0; i < count; ++i) sum += along(0, i) * other[i] + x[i] * along(1, i);
-        return sum;
-      }
-      case ArrayKind::greatest:
-      case ArrayKind::least: return along(0, extreme(of.kind, x, count));
-      case ArrayKind::logsumexp:
-        for (Index i = 0; i < count; ++i) sum += number_exp(x[i] - y[0]) * along(0, i);
-        return sum;
-      case ArrayKind::softmax:
-        for (Index i = 0; i < count; ++i) sum += y[i] * along(0, i);
-        return y[own] * (along(0, own) - sum);
-      case ArrayKind::log_softmax:
-        for (Index i = 0; i < count; ++i) sum += number_exp(y[i]) * along(0, i);
-        return along(0, own) - sum;
-      case ArrayKind::running_sum:
-        for (Index i = 0; i <= own; ++i) sum += along(0, i);
-        return sum;
-      case ArrayKind::product:
-      case ArrayKind::running_product: {
-        const Index end = of.kind == ArrayKind::product ? count : own + 1;
-        for (Index i = 0; i < end; ++i) {
-          F others = along(0, i);
-          for (Index j = 0; j < end; ++j)
-            if (j != i) others *= x[j];
-          sum += others;
-        }
-        return sum;
-      }
-      default: return 0;
+    const Line<F> x = line(value(view(of, 0)), view(of, 0), at, last),
+                  y = line(value(of.out), of.out, at, last);
+    if (of.kind == ArrayKind::contraction) {
+      const Line<F> other = line(value(view(of, 1)), view(of, 1), at, last);
+      return sum_below<F>(count,
+                          [&](Index i) { return along(0, i) * other[i] + x[i] * along(1, i); });
     }
+    return with_line(of.kind, [&](auto row) {
+      return row.tangent(
+          x, y, [&](Index i) { return along(0, i); }, count, own);
+    });
   }
 
   // ---- Backward ----
@@ -390,41 +326,13 @@ class ArrayTeamRun {
 
   PUSHDOWN_DEVICE F line_slope(const ArrayInstruction& of, const Index* at) const {
     const int last = of.dims - 1;
-    const Line x = line(value(view(of, 0)), view(of, 0), at, last),
-               y = line(value(of.out), of.out, at, last), g = line(slope(of.out), of.out, at, last);
-    const Index count = static_cast<Index>(of.shape[last]), own = at[last];
-    F sum = 0;
-    switch (of.kind) {
-      case ArrayKind::product: {
-        F others = g[0];
-        for (Index i = 0; i < count; ++i)
-          if (i != own) others *= x[i];
-        return others;
-      }
-      case ArrayKind::greatest:
-      case ArrayKind::least: return own == extreme(of.kind, x, count) ? g[0] : F(0);
-      case ArrayKind::logsumexp: return g[0] * number_exp(x[own] - y[0]);
-      case ArrayKind::softmax:
-        for (Index i = 0; i < count; ++i) sum += g[i] * y[i];
-        return y[own] * (g[own] - sum);
-      case ArrayKind::log_softmax:
-        for (Index i = 0; i < count; ++i) sum += g[i];
-        return g[own] - number_exp(y[own]) * sum;
-      case ArrayKind::running_sum:
-        for (Index i = own; i < count; ++i) sum += g[i];
-        return sum;
-      case ArrayKind::running_product: {
-        // Products of all factors but one, so that zeros cause no division by zero.
-        F before = 1;
-        for (Index i = 0; i < own; ++i) before *= x[i];
-        for (Index i = own; i < count; ++i) {
-          if (i > own) before *= x[i];
-          sum += before * g[i];
-        }
-        return sum;
-      }
-      default: return 0;
-    }
+    const Line<F> x = line(value(view(of, 0)), view(of, 0), at, last),
+                  y = line(value(of.out), of.out, at, last),
+                  g = line(slope(of.out), of.out, at, last);
+    const Index count = static_cast<Index>(of.shape[last]);
+    return with_line(of.kind, [&](auto row) {
+      return row.slope(row.common(x, y, g, count), x, y, g, count, at[last]);
+    });
   }
 
   const ArrayCode<F>& code_;

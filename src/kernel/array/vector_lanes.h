@@ -24,9 +24,29 @@ PUSHDOWN_INLINE double array_pow(double x, double y) { return __builtin_pow(x, y
 PUSHDOWN_INLINE float array_fmod(float x, float y) { return __builtin_fmodf(x, y); }
 PUSHDOWN_INLINE double array_fmod(double x, double y) { return __builtin_fmod(x, y); }
 
+template <class V>
+[[gnu::always_inline]] inline V array_sigmoid(V x) {
+  using F = std::remove_cvref_t<decltype(x[0])>;
+  return F(1) / (F(1) + vector_exp(-x));
+}
+template <class V>
+[[gnu::always_inline]] inline V array_tanh(V x) {
+  using F = std::remove_cvref_t<decltype(x[0])>;
+  return F(1) - F(2) / (F(1) + vector_exp(F(2) * x));
+}
 template <class F>
 [[gnu::always_inline]] inline F number_exp(F x) {
   return vector_exp(splat(x))[0];
+}
+
+template <class F>
+[[gnu::always_inline]] inline F array_sum(const F* x, Index count) {
+  Vector<F> sums = {};
+  Index i = 0;
+  for (; i + kLanes<F> <= count; i += kLanes<F>) sums += load(x + i);
+  F sum = sum_of(sums);
+  for (; i < count; ++i) sum += x[i];
+  return sum;
 }
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -7,6 +7,7 @@
 
 #include "kernel/array/team_run.h"
 #include "kernel/memory/memories.h"
+#include "kernel/step/device_cells.h"
 #include "kernel/step/device_step.h"
 
 namespace pushdown::device {
@@ -181,6 +182,24 @@ __device__ void each_row(const FixedTeam<kThreads>& team, const Part& part, cons
   } else {
     for (int turn = 0; turn < kTurns; ++turn) turn_of(turn);
   }
+}
+
+// An elementwise function, and what it adds to the gradient of an operand: d is the gradient of its
+// result v.
+using Function = ArrayFunction;
+template <Function kFunction, class F>
+__device__ F apply(F x, F y = F(0), F z = F(0)) {
+  return FunctionRow<kFunction>::template value<F>(x, y, z);
+}
+template <Function kFunction, int kOperand, class F>
+__device__ F slope(F d, F v = F(0), F x = F(0), F y = F(0), F z = F(0)) {
+  using Row = FunctionRow<kFunction>;
+  if constexpr (kOperand == 0)
+    return Row::template slope<F>(Row::slope_x, x, y, z, v, d);
+  else if constexpr (kOperand == 1)
+    return Row::template slope<F>(Row::slope_y, x, y, z, v, d);
+  else
+    return Row::template slope<F>(Row::slope_z, x, y, z, v, d);
 }
 
 template <class F>

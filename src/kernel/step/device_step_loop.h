@@ -2,11 +2,11 @@
 // step_program.isa.cpp, with barriers between the operations, followed by the sums of the
 // parameters' gradients.
 //
-// In the backward pass, an operation uses these values: sigmoid, tanh, relu and softmax their own;
-// multiply, outer and mix those of their operands, and so lstm_cell, lstm_hidden and gru; affine
-// those of the operands of its terms; array its own and those of its operands.
+// What the backward pass uses of the values is in the tables of operations and functions; affine
+// uses those of the operands of its terms.
 #pragma once
 #include "kernel/memory/memories.h"
+#include "kernel/step/device_cells.h"
 #include "kernel/step/device_step_numbers.h"
 
 namespace pushdown::device {
@@ -147,11 +147,12 @@ struct StepLoop : StepNumbers<F> {
             p.bottom_node < 0 ? nullptr : value(p.bottom_node, 0)};
   }
 
+  PUSHDOWN_DEVICE static bool is_one_of(StepOp op, std::uint32_t operations) {
+    return (operations >> static_cast<int>(op) & 1) != 0;
+  }
   // Returns whether the gradient is a node's own and starts anew at every step.
   PUSHDOWN_DEVICE bool owns_rows(int n) const {
-    const StepOp op = nodes()[n].op;
-    return nodes()[n].gradient && op != StepOp::slice && op != StepOp::previous &&
-           op != StepOp::constant && op != StepOp::held && op != StepOp::room && op != StepOp::left;
+    return nodes()[n].gradient && is_one_of(nodes()[n].op, kOwnsRows);
   }
   template <class Team>
   PUSHDOWN_DEVICE void clear(const Team& team, int n, Index t) const {
@@ -165,10 +166,7 @@ struct StepLoop : StepNumbers<F> {
   template <class Team>
   PUSHDOWN_DEVICE void compute(const Team& team, int n, Index t) {
     const StepNode& node = nodes()[n];
-    if (node.op == StepOp::sequence || node.op == StepOp::constant || node.op == StepOp::previous ||
-        node.op == StepOp::slice || node.op == StepOp::held || node.op == StepOp::room ||
-        node.op == StepOp::left || node.op == StepOp::kept ||
-        (node.op == StepOp::symbols && place(n).value == nullptr))
+    if (!is_one_of(node.op, kComputes) || (node.op == StepOp::symbols && place(n).value == nullptr))
       return;
     F* out = value(n, t);
     F* x = node.a >= 0 ? value(node.a, t) : nullptr;
@@ -191,21 +189,12 @@ struct StepLoop : StepNumbers<F> {
         break;
       }
       case StepOp::affine: affine(team, node, out, t); break;
-      case StepOp::add: each(team, size, [&](Index i) { out[i] = x[i] + y[i]; }); break;
-      case StepOp::subtract: each(team, size, [&](Index i) { out[i] = x[i] - y[i]; }); break;
-      case StepOp::multiply: each(team, size, [&](Index i) { out[i] = x[i] * y[i]; }); break;
+      case StepOp::map: compute_map(team, Numbers(*this), n, t); break;
       case StepOp::scale: {
         const F factor = static_cast<F>(node.factor), shift = static_cast<F>(node.shift);
         each(team, size, [&](Index i) { out[i] = factor * x[i] + shift; });
         break;
       }
-      case StepOp::sigmoid: each(team, size, [&](Index i) { out[i] = sigmoid(x[i]); }); break;
-      case StepOp::tanh: each(team, size, [&](Index i) { out[i] = std::tanh(x[i]); }); break;
-      case StepOp::exp: each(team, size, [&](Index i) { out[i] = std::exp(x[i]); }); break;
-      case StepOp::relu: each(team, size, [&](Index i) { out[i] = x[i] > 0 ? x[i] : F(0); }); break;
-      case StepOp::greater:
-        each(team, size, [&](Index i) { out[i] = x[i] > y[i] ? F(1) : F(0); });
-        break;
       case StepOp::softmax:
         each(team, size / node.offset,
              [&](Index k) { softmax(x + k * node.offset, out + k * node.offset, node.offset); });
@@ -240,30 +229,21 @@ struct StepLoop : StepNumbers<F> {
         break;
       case StepOp::lstm_cell:
         each(team, size, [&](Index i) {
-          F *in = x + i, *forget = in + size, *candidate = forget + size, *shown = candidate + size;
-          *in = sigmoid(*in);
-          *forget = sigmoid(*forget);
-          *candidate = std::tanh(*candidate);
-          *shown = sigmoid(*shown);
-          out[i] = *forget * y[i] + *in * *candidate;
+          F* in = x + i;
+          out[i] = lstm_cell(in[0], in[size], in[2 * size], in[3 * size], y[i]);
         });
         break;
       case StepOp::lstm_hidden: {
         F* squashed = value(node.c, t);
-        each(team, size, [&](Index i) {
-          squashed[i] = std::tanh(x[i]);
-          out[i] = y[i] * squashed[i];
-        });
+        each(team, size, [&](Index i) { out[i] = lstm_hidden(x[i], y[i], squashed[i]); });
         break;
       }
       case StepOp::gru: {
         const F* before = value(node.c, t);
         each(team, size, [&](Index i) {
-          F *reset = x + i, *update = reset + size, *candidate = update + size;
-          *reset = sigmoid(*reset + y[i]);
-          *update = sigmoid(*update + y[size + i]);
-          *candidate = std::tanh(*candidate + *reset * y[2 * size + i]);
-          out[i] = *candidate + *update * (before[i] - *candidate);
+          F* in = x + i;
+          out[i] =
+              gru(in[0], in[size], in[2 * size], y[i], y[size + i], y[2 * size + i], before[i]);
         });
         break;
       }
@@ -332,10 +312,7 @@ struct StepLoop : StepNumbers<F> {
   template <class Team>
   PUSHDOWN_DEVICE void propagate(const Team& team, int n, Index t) {
     const StepNode& node = nodes()[n];
-    if (!node.gradient || node.op == StepOp::sequence || node.op == StepOp::constant ||
-        node.op == StepOp::previous || node.op == StepOp::slice || node.op == StepOp::held ||
-        node.op == StepOp::room || node.op == StepOp::left || node.op == StepOp::kept)
-      return;
+    if (!node.gradient || !is_one_of(node.op, kComputes)) return;
     const F *slope = gradient(n, t), *out = value(n, t);
     const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
     const F* y = node.b >= 0 ? value(node.b, t) : nullptr;
@@ -350,32 +327,12 @@ struct StepLoop : StepNumbers<F> {
         return;
       }
       case StepOp::affine: return propagate_affine(team, node, slope, t);
-      case StepOp::add:
-      case StepOp::subtract: {
-        const F sign = node.op == StepOp::add ? F(1) : F(-1);
-        add_to(team, node.a, t, [=](Index i) { return slope[i]; });
-        add_to(team, node.b, t, [=](Index i) { return sign * slope[i]; });
-        return;
-      }
-      case StepOp::multiply:
-        add_to(team, node.a, t, [=](Index i) { return slope[i] * y[i]; });
-        add_to(team, node.b, t, [=](Index i) { return slope[i] * x[i]; });
-        return;
+      case StepOp::map: propagate_map(team, Numbers(*this), n, t, waits_within); return;
       case StepOp::scale: {
         const F factor = static_cast<F>(node.factor);
         add_to(team, node.a, t, [=](Index i) { return factor * slope[i]; });
         return;
       }
-      case StepOp::sigmoid:
-        add_to(team, node.a, t, [=](Index i) { return slope[i] * out[i] * (1 - out[i]); });
-        return;
-      case StepOp::tanh:
-        add_to(team, node.a, t, [=](Index i) { return slope[i] * (1 - out[i] * out[i]); });
-        return;
-      case StepOp::exp: add_to(team, node.a, t, [=](Index i) { return slope[i] * out[i]; }); return;
-      case StepOp::relu:
-        add_to(team, node.a, t, [=](Index i) { return out[i] > 0 ? slope[i] : F(0); });
-        return;
       case StepOp::softmax: {
         const Index size = node.offset;
         add_to(team, node.a, t, [=](Index i) {
@@ -427,7 +384,7 @@ struct StepLoop : StepNumbers<F> {
         const F* squashed = value(node.c, t);
         add_to(team, node.b, t, [=](Index i) { return slope[i] * squashed[i]; });
         add_to(team, node.a, t,
-               [=](Index i) { return slope[i] * y[i] * (1 - squashed[i] * squashed[i]); });
+               [=](Index i) { return lstm_hidden_slope(slope[i], y[i], squashed[i]); });
         return;
       }
       case StepOp::gru: return propagate_gru(team, node, slope, t);
@@ -443,12 +400,9 @@ struct StepLoop : StepNumbers<F> {
     const Index size = node.size;
     F* to = nodes()[node.a].gradient ? gradient(node.a, t) : nullptr;
     each(team, to == nullptr ? 0 : size, [&](Index i) {
-      const F in = gates[i], forget = gates[size + i], candidate = gates[2 * size + i],
-              shown = gates[3 * size + i];
-      to[i] = slope[i] * candidate * in * (1 - in);
-      to[size + i] = slope[i] * before[i] * forget * (1 - forget);
-      to[2 * size + i] = slope[i] * in * (1 - candidate * candidate);
-      to[3 * size + i] *= shown * (1 - shown);  // of its activation until now
+      const F* gate = gates + i;
+      lstm_cell_slopes(slope[i], gate[0], gate[size], gate[2 * size], gate[3 * size], before[i],
+                       to[i], to[size + i], to[2 * size + i], to[3 * size + i]);
     });
     add_to(team, node.b, t, [=](Index i) { return slope[i] * gates[size + i]; });
   }
@@ -460,10 +414,10 @@ struct StepLoop : StepNumbers<F> {
     F* of_x = nodes()[node.a].gradient ? gradient(node.a, t) : nullptr;
     F* of_h = nodes()[node.b].gradient ? gradient(node.b, t) : nullptr;
     each(team, size, [&](Index i) {
-      const F reset = x[i], update = x[size + i], n = x[2 * size + i];
-      const F candidate = slope[i] * (1 - update) * (1 - n * n);
-      const F of_reset = candidate * h[2 * size + i] * reset * (1 - reset),
-              of_update = slope[i] * (before[i] - n) * update * (1 - update);
+      const F reset = x[i];
+      F of_reset = 0, of_update = 0, candidate = 0;
+      gru_slopes(slope[i], reset, x[size + i], x[2 * size + i], h[2 * size + i], before[i],
+                 of_reset, of_update, candidate);
       for (F* to : {of_x, of_h}) {
         if (to == nullptr) continue;
         to[i] = of_reset;

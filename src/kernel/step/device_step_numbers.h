@@ -164,6 +164,45 @@ struct ArrayBuffers {
 
 // These are functions of their own: they are long and the same for all stacks.
 template <class F, class Team>
+PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void compute_map(const Team& team, const StepNumbers<F> numbers,
+                                                   int n, Index t) {
+  const StepNode& node = numbers.nodes()[n];
+  F* out = numbers.value(n, t);
+  const F* x = numbers.value(node.a, t);
+  const F* y = node.b < 0 ? x : numbers.value(node.b, t);
+  const F* z = node.c < 0 ? x : numbers.value(node.c, t);
+  with_function(node.function, [&](auto row) {
+    each(team, static_cast<Index>(node.size),
+         [&](Index i) { out[i] = decltype(row)::template value<F>(x[i], y[i], z[i]); });
+  });
+}
+// waits: whether there is a barrier between the gradients of the operands.
+template <class F, class Team>
+PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void propagate_map(const Team& team, const StepNumbers<F> numbers,
+                                                     int n, Index t, bool waits) {
+  const StepNode& node = numbers.nodes()[n];
+  const F *slopes = numbers.gradient(n, t), *out = numbers.value(n, t);
+  const F* x = numbers.value(node.a, t);
+  const F* y = node.b < 0 ? x : numbers.value(node.b, t);
+  const F* z = node.c < 0 ? x : numbers.value(node.c, t);
+  for (int k = 0; k < 3; ++k) {
+    const int operand = k == 0 ? node.a : k == 1 ? node.b : node.c;
+    if (operand < 0 || !numbers.nodes()[operand].gradient) continue;
+    F* to = numbers.gradient(operand, t);
+    with_function(node.function, [&](auto row) {
+      using Row = decltype(row);
+      with_slope(row, k, [&](auto slope) {
+        if constexpr (slope.kind != SlopeKind::none)
+          each(team, static_cast<Index>(node.size), [&](Index i) {
+            to[i] += Row::template slope<F>(slope, x[i], y[i], z[i], out[i], slopes[i]);
+          });
+      });
+    });
+    if (waits) team.sync();
+  }
+}
+
+template <class F, class Team>
 PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void compute_array(const Team& team, const StepNumbers<F> numbers,
                                                      int n, Index t) {
   const ArrayBuffers<F> buffers{numbers, n, t};

@@ -109,9 +109,7 @@ class StepNodes {
 
   // Returns whether the gradient is a node's own and starts anew at every step.
   bool owns_rows(int n) const {
-    const StepOp op = p_.nodes[n].op;
-    return p_.nodes[n].gradient && op != StepOp::slice && op != StepOp::previous &&
-           op != StepOp::constant && op != StepOp::held && op != StepOp::room && op != StepOp::left;
+    return p_.nodes[n].gradient && (kOwnsRows >> static_cast<int>(p_.nodes[n].op) & 1) != 0;
   }
   // Clears the gradients of the rows from `from` on.
   void clear_gradient(int n, Index t, Index from = 0) {
@@ -137,30 +135,12 @@ class StepNodes {
     const StepNode& node = p_.nodes[n];
     const Rows<F> out = value(n, t);
     const auto a = [&] { return value(node.a, t); };
-    const auto unary = [&](auto f) {
-      const Rows<F> x = a();
-      set_rows(out, active, node.size, false, [&](Index b, Index i) { return f(load(x[b] + i)); });
-    };
-    const auto binary = [&](auto f) {
-      const Rows<F> x = a(), y = value(node.b, t);
-      set_rows(out, active, node.size, false,
-               [&](Index b, Index i) { return f(load(x[b] + i), load(y[b] + i)); });
-    };
-    const F one = 1, two = 2;
     switch (node.op) {
-      case StepOp::sequence:
-      case StepOp::constant:
-      case StepOp::previous:
-      case StepOp::held:
-      case StepOp::room:
-      case StepOp::left:
-      case StepOp::kept:
-      case StepOp::slice: return;
       case StepOp::symbols: {
         if (out.first == nullptr) return;  // used only for lookups
         for (Index b = 0; b < active; ++b) {
           clear(out[b], node.size);
-          out[b][symbol(b, t)] = one;
+          out[b][symbol(b, t)] = 1;
         }
         return;
       }
@@ -175,20 +155,13 @@ class StepNodes {
         return;
       }
       case StepOp::affine: return affine(node, out, t);
-      case StepOp::add: return binary([](auto x, auto y) { return x + y; });
-      case StepOp::subtract: return binary([](auto x, auto y) { return x - y; });
-      case StepOp::multiply: return binary([](auto x, auto y) { return x * y; });
+      case StepOp::map: return map(node, out, t);
       case StepOp::scale: {
         const F factor = static_cast<F>(node.factor), shift = static_cast<F>(node.shift);
-        return unary([=](auto x) { return factor * x + shift; });
+        const Rows<F> x = a();
+        return set_rows(out, active, node.size, false,
+                        [&](Index b, Index i) { return factor * load(x[b] + i) + shift; });
       }
-      case StepOp::sigmoid: return unary([=](auto x) { return one / (one + vector_exp(-x)); });
-      case StepOp::tanh:
-        return unary([=](auto x) { return one - two / (one + vector_exp(two * x)); });
-      case StepOp::exp: return unary([](auto x) { return vector_exp(x); });
-      case StepOp::relu: return unary([](auto x) { return x > F(0) ? x : splat(F(0)); });
-      case StepOp::greater:
-        return binary([](auto x, auto y) { return x > y ? splat(F(1)) : splat(F(0)); });
       case StepOp::softmax: {
         const auto x = a();
         for (Index i = 0; i < node.size; i += node.offset)
@@ -252,30 +225,14 @@ class StepNodes {
         return compute_lstm_hidden(out, a(), value(node.b, t), value(node.c, t), active, node.size);
       case StepOp::gru:
         return compute_gru(out, a(), value(node.b, t), value(node.c, t), active, node.size);
+      default: return;
     }
   }
 
   void propagate(int n, Index t) {
     const StepNode& node = p_.nodes[n];
     const Rows<F> slope = gradient(n, t), out = value(n, t);
-    const auto by = [&](auto f) {  // for one operand, from the slope and the value
-      add_to(
-          node.a, t, [&](Index b, Index i) { return f(load(slope[b] + i), load(out[b] + i)); },
-          node.sets_a);
-    };
-    const F one = 1;
     switch (node.op) {
-      case StepOp::sequence:
-      case StepOp::constant:
-      case StepOp::previous:
-      case StepOp::held:
-      case StepOp::room:
-      case StepOp::left:
-      case StepOp::kept:
-      case StepOp::slice:
-      case StepOp::symbols:
-      case StepOp::greatest:
-      case StepOp::greater: return;
       case StepOp::concat: {
         Index offset = 0;
         for (int k = 0; k < node.operands; ++k) {
@@ -286,33 +243,12 @@ class StepNodes {
         return;
       }
       case StepOp::affine: return propagate_affine(node, slope, t);
-      case StepOp::add:
-      case StepOp::subtract: {
-        const F sign = node.op == StepOp::add ? F(1) : F(-1);
-        const auto with = [&](F factor) {
-          return [&slope, factor](Index b, Index i) { return factor * load(slope[b] + i); };
-        };
-        add_to(node.a, t, with(1), node.sets_a);
-        add_to(node.b, t, with(sign), node.sets_b);
-        return;
-      }
-      case StepOp::multiply: {
-        const auto x = value(node.a, t), y = value(node.b, t);
-        const auto with = [&](const Rows<F>& z) {
-          return [&](Index b, Index i) { return load(slope[b] + i) * load(z[b] + i); };
-        };
-        add_to(node.a, t, with(y), node.sets_a);
-        add_to(node.b, t, with(x), node.sets_b);
-        return;
-      }
+      case StepOp::map: return propagate_map(node, out, slope, t);
       case StepOp::scale: {
         const F factor = static_cast<F>(node.factor);
-        return by([=](auto g, auto) { return factor * g; });
+        return add_to(
+            node.a, t, [&](Index b, Index i) { return factor * load(slope[b] + i); }, node.sets_a);
       }
-      case StepOp::sigmoid: return by([=](auto g, auto y) { return g * y * (one - y); });
-      case StepOp::tanh: return by([=](auto g, auto y) { return g * (one - y * y); });
-      case StepOp::exp: return by([](auto g, auto y) { return g * y; });
-      case StepOp::relu: return by([](auto g, auto y) { return y > F(0) ? g : splat(F(0)); });
       case StepOp::softmax: {
         if (!p_.nodes[node.a].gradient) return;
         const auto to = gradient(node.a, t);
@@ -408,6 +344,7 @@ class StepNodes {
           return held(load(slope[b] + i) * load(x[b] + node.size + i));
         });
       }
+      default: return;
     }
   }
 
@@ -471,6 +408,54 @@ class StepNodes {
     array_slopes_[code.constant()] = nullptr;
     array_values_[code.own()] = static_cast<F*>(array_room_);
     array_slopes_[code.own()] = static_cast<F*>(array_room_) + array_memory_;
+  }
+
+  void map(const StepNode& node, Rows<F> out, Index t) const {
+    with_function(node.function, [&](auto row) {
+      using Row = decltype(row);
+      const Rows<F> x = value(node.a, t), y = Row::kOperands > 1 ? value(node.b, t) : x,
+                    z = Row::kOperands > 2 ? value(node.c, t) : x;
+      if constexpr (Row::kByLanes) {
+        set_rows(out, active, node.size, false, [&](Index b, Index i) {
+          return Row::template value<F>(load(x[b] + i), load(y[b] + i), load(z[b] + i));
+        });
+      } else {
+        for (Index b = 0; b < active; ++b)
+          for (Index i = 0; i < node.size; ++i)
+            out[b][i] = Row::template value<F>(x[b][i], y[b][i], z[b][i]);
+      }
+    });
+  }
+
+  void propagate_map(const StepNode& node, Rows<F> out, Rows<F> slope, Index t) {
+    with_function(node.function, [&](auto row) {
+      using Row = decltype(row);
+      const Rows<F> x = value(node.a, t), y = Row::kOperands > 1 ? value(node.b, t) : x,
+                    z = Row::kOperands > 2 ? value(node.c, t) : x;
+      const auto to = [&](auto kind, int operand, bool set) {
+        if constexpr (kind.kind == SlopeKind::numbers) {
+          if (!p_.nodes[operand].gradient) return;
+          const Rows<F> sums = gradient(operand, t);
+          for (Index b = 0; b < active; ++b)
+            for (Index i = 0; i < node.size; ++i) {
+              const F own =
+                  Row::template slope<F>(kind, x[b][i], y[b][i], z[b][i], out[b][i], slope[b][i]);
+              sums[b][i] = set ? own : sums[b][i] + own;
+            }
+        } else if constexpr (kind.kind != SlopeKind::none) {
+          add_to(
+              operand, t,
+              [&](Index b, Index i) {
+                return Row::template slope<F>(kind, load(x[b] + i), load(y[b] + i), load(z[b] + i),
+                                              load(out[b] + i), load(slope[b] + i));
+              },
+              set);
+        }
+      };
+      to(Row::slope_x, node.a, node.sets_a);
+      to(Row::slope_y, node.b, node.sets_b);
+      to(Row::slope_z, node.c, false);
+    });
   }
 
   // Row b of operand k of an affine node or, after the operands, of the column that a term selects.

@@ -13,44 +13,9 @@
 
 #include "kernel/array/program.h"
 #include "kernel/memory/memory_shape.h"
+#include "kernel/step/operation_table.h"
 
 namespace pushdown {
-
-enum class StepOp : std::uint8_t {
-  sequence,  // given for every step
-  constant,  // given once, the same at all steps and for all sequences
-  symbols,   // one-hot vectors of StepProgram::symbols
-  previous,  // a, one step before; before the first step, the given value
-  held,      // given once for each sequence: content that a memory takes over from an earlier run
-  room,      // one memory for all steps of a sequence, in which array a writes each number once
-  slice,     // numbers offset .. offset + size - 1 of a
-  concat,    // its operands, concatenated
-  affine,    // the sum of its terms W x and of its operands
-  add,       // a + b
-  subtract,  // a - b
-  multiply,  // a b, elementwise
-  scale,     // factor a + shift
-  sigmoid,
-  tanh,
-  exp,
-  relu,
-  softmax,    // over each `offset` consecutive numbers
-  greatest,   // 1 at the greatest of each `offset` numbers, else 0; no gradient
-  greater,    // 1 if a > b, else 0; no gradient
-  outer,      // a_i b_j, row i after row i - 1
-  mix,        // c a + (1 - c) b, c one number
-  array,      // an array program (kernel/array/program.h) over its operands
-  normalize,  // layer normalization of a with the gain b and the bias c
-  attention,  // causal, in no loop; queries a, keys b, values c; heads of `offset` numbers
-  memory,     // a stack; a: its actions, b: its initial content or -1. Value: the reading
-  left,       // the final content of memory a for a later run: one value, after the last step
-  // Gates of cells, found in the recorded operations (recurrence/step_fusion.h). Their activations
-  // replace the numbers of a.
-  lstm_cell,    // sigmoid(f) b + sigmoid(i) tanh(g), where a is i, f, g, o; o becomes sigmoid(o)
-  lstm_hidden,  // b tanh(a), where b is the part sigmoid(o); stores tanh(a) in c
-  gru,          // n + z (c - n), where a and b are parts that add up to r, z and, with r b, to n
-  kept,         // numbers that a node stores for its backward pass
-};
 
 struct StepTerm {
   int operand;          // x
@@ -65,6 +30,7 @@ struct StepNode {
   StepOp op;
   std::int64_t size = 0;
   int a = -1, b = -1, c = -1;
+  ArrayFunction function = ArrayFunction::copy;  // of a map
   std::int64_t offset = 0;  // of a slice; or size of the groups
   double factor = 1, shift = 0;
   int first_term = 0, terms = 0;        // of affine, in StepProgram::terms

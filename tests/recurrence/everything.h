@@ -65,6 +65,7 @@ inline Tensor mapped(ArrayFunction function, const std::vector<Tensor>& operands
     case F::at_most: return at::where(x > y, y, x);
     case F::power: return x.pow(y);
     case F::remainder: return x.remainder(y);
+    case F::logaddexp: return at::logaddexp(x, y);
     case F::exp: return x.exp();
     case F::log: return x.log();
     case F::log1p: return x.log1p();

@@ -46,6 +46,9 @@
   /* With the sign of y. */                                                                        \
   ROW(remainder, "remainder", 2, 0, OPERANDS, VALUE_BY_NUMBER(remainder_of(x, y))                  \
       PASS(x) SLOPE_BY_NUMBER(y, -d * array_floor(x / y)))                                         \
+  /* log(e^x + e^y) */                                                                             \
+  ROW(logaddexp, "logaddexp", 2, 0, OPERANDS, VALUE_BY_NUMBER(log_sum_of(x, y))                    \
+      SLOPE(x, d * array_sigmoid(x - y)) SLOPE(y, d * array_sigmoid(y - x)))                       \
   ROW(exp, "exp", 1, 0, RESULT, VALUE(vector_exp(x)) SLOPE(x, d * v))                              \
   ROW(log, "log", 1, 0, OPERANDS, VALUE_BY_NUMBER(array_log(x)) SLOPE(x, d / x))                   \
   ROW(log1p, "log1p", 1, 0, OPERANDS, VALUE_BY_NUMBER(array_log1p(x)) SLOPE(x, d / (x + one)))     \

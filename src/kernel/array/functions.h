@@ -19,6 +19,12 @@ template <class F>
   return x > 20 ? x : array_log1p(number_exp(x));
 }
 template <class F>
+[[gnu::always_inline]] PUSHDOWN_DEVICE inline F log_sum_of(F x, F y) {
+  // Two equal infinities have no difference.
+  return (x > y ? x : y) +
+         (x == y ? F(0.6931471805599453) : array_log1p(number_exp(x > y ? y - x : x - y)));
+}
+template <class F>
 [[gnu::always_inline]] PUSHDOWN_DEVICE inline F remainder_of(F x, F y) {
   const F rest = array_fmod(x, y);
   return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;

@@ -254,6 +254,11 @@ class DeviceStepMachine {
     if (run_.symbols.defined()) program_.symbols = run_.symbols.data_ptr<std::int64_t>();
     for (const ArrayProgramPtr& array : traced_.arrays)
       program_.array_memory = std::max(program_.array_memory, array->memory);
+    program_.has_long_code =
+        !traced_.arrays.empty() ||
+        std::any_of(traced_.nodes.begin(), traced_.nodes.end(), [](const StepNode& node) {
+          return node.op == StepOp::map && facts_of(node.function).by_number;
+        });
     program_.array_room = take(numbers, run_.models * run_.batch * 2 * program_.array_memory);
     program_.sequence_gradients = sums;
     program_.gradients =

@@ -69,7 +69,7 @@ void run_step_teams(const DeviceStepProgram<F>& program, bool backward, int size
       });
     }
   };
-  if (program.arrays != nullptr)
+  if (program.has_long_code)
     device::with_step_loop<F, true>(program.memory, run);
   else
     device::with_step_loop<F, false>(program.memory, run);

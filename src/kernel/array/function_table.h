@@ -101,6 +101,7 @@ struct FunctionFacts {
   int operands, multiply_adds;
   Reads reads;             // by the slopes
   bool has_slope[3] = {};  // by operand: whether gradients flow through it
+  bool by_number = false;  // calls the library of mathematical functions
 
   constexpr bool has_slopes() const { return has_slope[0] || has_slope[1] || has_slope[2]; }
   constexpr FunctionFacts with_slope(char operand) const {
@@ -108,11 +109,16 @@ struct FunctionFacts {
     facts.has_slope[operand - 'x'] = true;
     return facts;
   }
+  constexpr FunctionFacts with_value_by_number() const {
+    FunctionFacts facts = *this;
+    facts.by_number = true;
+    return facts;
+  }
 };
 
 inline constexpr FunctionFacts kFunctionFacts[] = {
 #define VALUE(...)
-#define VALUE_BY_NUMBER(...)
+#define VALUE_BY_NUMBER(...) .with_value_by_number()
 #define SLOPE(operand, ...) .with_slope(#operand[0])
 #define SLOPE_BY_NUMBER SLOPE
 #define PASS SLOPE

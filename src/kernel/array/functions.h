@@ -45,6 +45,11 @@ struct FunctionDefaults {
   static constexpr Slope<0, SlopeKind::none> slope_x{};
   static constexpr Slope<1, SlopeKind::none> slope_y{};
   static constexpr Slope<2, SlopeKind::none> slope_z{};
+  // For compilers that look for the name where there is no gradient.
+  template <class F, class Kind, class V>
+  PUSHDOWN_DEVICE static V slope(Kind, V, V, V, V, V) {
+    return V{};
+  }
 };
 // value<F>(x, y, z) and slope<F>(slope_x, x, y, z, v, d), where V is F or a vector of them.
 template <ArrayFunction>

@@ -21,7 +21,7 @@ void launch(const DeviceStepProgram<F>& program, bool backward, void* stream) {
     program.code->module->launch(backward ? "step_backward" : "step_forward", program.batch,
                                  program.models, program.code->source.threads,
                                  program.code->source.shared_bytes, stream, &program);
-  else if (program.arrays != nullptr)
+  else if (program.has_long_code)
     device::launch_steps_with_arrays(program, backward, stream);
   else
     device::launch_steps<F, false>(program, backward, stream);

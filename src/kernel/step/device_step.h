@@ -89,6 +89,9 @@ struct DeviceStepProgram {
   const ArrayCode<F>* arrays = nullptr;
   F* array_room = nullptr;
   std::int64_t array_memory = 0;
+  // Whether there are array programs, or functions that call the library of mathematical functions:
+  // both take registers, so they have kernels of their own.
+  bool has_long_code = false;
 
   // For the backward pass.
   int output = -1;

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks<F>)
 }
 
 // Launches the passes over the sequences.
-template <class F, bool kArrays>
+template <class F, bool kLong>
 void launch_steps(const DeviceStepProgram<F>& program, bool backward, void* stream) {
   const Blocks blocks{
       dim3(static_cast<unsigned>(program.batch), static_cast<unsigned>(program.models)),
@@ -54,7 +54,7 @@ void launch_steps(const DeviceStepProgram<F>& program, bool backward, void* stre
   take(shared.numbers,
        static_cast<std::size_t>(device_step_sizes(program.memory).fast) * sizeof(F));
   take(shared.tables, static_cast<std::size_t>(StepTables<F>::bytes(program)));
-  with_step_loop<F, kArrays>(program.memory, [&]<class Loop>() {
+  with_step_loop<F, kLong>(program.memory, [&]<class Loop>() {
     if (backward)
       launch("device_step", "backward pass", step_backward_kernel<F, Loop>, blocks, bytes, stream,
              program, shared);

@@ -14,9 +14,8 @@ namespace pushdown::device {
 // Maximum number of threads of a team when the rows of a product are divided among them.
 inline constexpr Index kMostThreads = 256;
 
-// kArrays: whether there may be array programs. Their code takes registers, so programs without
-// them have kernels of their own.
-template <class F, class Memory, bool kArrays>
+// kLong: see DeviceStepProgram::has_long_code.
+template <class F, class Memory, bool kLong>
 struct StepLoop : StepNumbers<F> {
   using Numbers = StepNumbers<F>;
   using Numbers::gradient;
@@ -189,7 +188,7 @@ struct StepLoop : StepNumbers<F> {
         break;
       }
       case StepOp::affine: affine(team, node, out, t); break;
-      case StepOp::map: compute_map(team, Numbers(*this), n, t); break;
+      case StepOp::map: compute_map<kLong>(team, Numbers(*this), n, t); break;
       case StepOp::scale: {
         const F factor = static_cast<F>(node.factor), shift = static_cast<F>(node.shift);
         each(team, size, [&](Index i) { out[i] = factor * x[i] + shift; });
@@ -222,7 +221,7 @@ struct StepLoop : StepNumbers<F> {
         break;
       }
       case StepOp::array:
-        if constexpr (kArrays) compute_array(team, Numbers(*this), n, t);
+        if constexpr (kLong) compute_array(team, Numbers(*this), n, t);
         break;
       case StepOp::memory:
         if (moves(t)) memory.forward(team, t, x, value(n, t));
@@ -327,7 +326,7 @@ struct StepLoop : StepNumbers<F> {
         return;
       }
       case StepOp::affine: return propagate_affine(team, node, slope, t);
-      case StepOp::map: propagate_map(team, Numbers(*this), n, t, waits_within); return;
+      case StepOp::map: propagate_map<kLong>(team, Numbers(*this), n, t, waits_within); return;
       case StepOp::scale: {
         const F factor = static_cast<F>(node.factor);
         add_to(team, node.a, t, [=](Index i) { return factor * slope[i]; });
@@ -371,7 +370,7 @@ struct StepLoop : StepNumbers<F> {
         return;
       }
       case StepOp::array:
-        if constexpr (kArrays) propagate_array(team, Numbers(*this), n, t);
+        if constexpr (kLong) propagate_array(team, Numbers(*this), n, t);
         return;
       case StepOp::memory:
         if (!moves(t)) return;
@@ -509,10 +508,10 @@ PUSHDOWN_DEVICE void sum_over_sequences(const DeviceStepProgram<F>& program, Ind
 }
 
 // Calls visit.operator()<Loop>() with the loop for the shape's memory.
-template <class F, bool kArrays, class Visit>
+template <class F, bool kLong, class Visit>
 auto with_step_loop(const MemoryShape& shape, const Visit& visit) {
   return with_memory<F>(shape, [&]<class Memory>() {
-    return visit.template operator()<StepLoop<F, Memory, kArrays>>();
+    return visit.template operator()<StepLoop<F, Memory, kLong>>();
   });
 }
 

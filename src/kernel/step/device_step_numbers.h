@@ -163,7 +163,7 @@ struct ArrayBuffers {
 };
 
 // These are functions of their own: they are long and the same for all stacks.
-template <class F, class Team>
+template <bool kLong, class F, class Team>
 PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void compute_map(const Team& team, const StepNumbers<F> numbers,
                                                    int n, Index t) {
   const StepNode& node = numbers.nodes()[n];
@@ -172,12 +172,14 @@ PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void compute_map(const Team& team, const StepN
   const F* y = node.b < 0 ? x : numbers.value(node.b, t);
   const F* z = node.c < 0 ? x : numbers.value(node.c, t);
   with_function(node.function, [&](auto row) {
-    each(team, static_cast<Index>(node.size),
-         [&](Index i) { out[i] = decltype(row)::template value<F>(x[i], y[i], z[i]); });
+    using Row = decltype(row);
+    if constexpr (kLong || Row::kByLanes)
+      each(team, static_cast<Index>(node.size),
+           [&](Index i) { out[i] = Row::template value<F>(x[i], y[i], z[i]); });
   });
 }
 // waits: whether there is a barrier between the gradients of the operands.
-template <class F, class Team>
+template <bool kLong, class F, class Team>
 PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void propagate_map(const Team& team, const StepNumbers<F> numbers,
                                                      int n, Index t, bool waits) {
   const StepNode& node = numbers.nodes()[n];
@@ -192,7 +194,7 @@ PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void propagate_map(const Team& team, const Ste
     with_function(node.function, [&](auto row) {
       using Row = decltype(row);
       with_slope(row, k, [&](auto slope) {
-        if constexpr (slope.kind != SlopeKind::none)
+        if constexpr ((kLong || Row::kByLanes) && slope.kind != SlopeKind::none)
           each(team, static_cast<Index>(node.size), [&](Index i) {
             to[i] += Row::template slope<F>(slope, x[i], y[i], z[i], out[i], slopes[i]);
           });

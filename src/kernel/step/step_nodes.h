@@ -410,7 +410,7 @@ class StepNodes {
     array_slopes_[code.own()] = static_cast<F*>(array_room_) + array_memory_;
   }
 
-  void map(const StepNode& node, Rows<F> out, Index t) const {
+  [[gnu::noinline]] void map(const StepNode& node, Rows<F> out, Index t) const {
     with_function(node.function, [&](auto row) {
       using Row = decltype(row);
       const Rows<F> x = value(node.a, t), y = Row::kOperands > 1 ? value(node.b, t) : x,
@@ -427,11 +427,13 @@ class StepNodes {
     });
   }
 
-  void propagate_map(const StepNode& node, Rows<F> out, Rows<F> slope, Index t) {
+  [[gnu::noinline]] void propagate_map(const StepNode& node, Rows<F> out, Rows<F> slope, Index t) {
     with_function(node.function, [&](auto row) {
       using Row = decltype(row);
-      const Rows<F> x = value(node.a, t), y = Row::kOperands > 1 ? value(node.b, t) : x,
-                    z = Row::kOperands > 2 ? value(node.c, t) : x;
+      constexpr int kReads = facts_of(Row::kFunction).reads & FunctionFacts::OPERANDS;
+      const Rows<F> x = kReads != 0 ? value(node.a, t) : out,
+                    y = kReads != 0 && Row::kOperands > 1 ? value(node.b, t) : x,
+                    z = kReads != 0 && Row::kOperands > 2 ? value(node.c, t) : x;
       const auto to = [&](auto kind, int operand, bool set) {
         if constexpr (kind.kind == SlopeKind::numbers) {
           if (!p_.nodes[operand].gradient) return;

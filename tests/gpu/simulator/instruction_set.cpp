@@ -17,7 +17,7 @@ constexpr Operation kOperations[] = {
     // name, class, pipe, latency, modifiers, effect
     {"FFMA", multiply_add, Pipe::multiply_add, Latency::fixed, "FTZ SAT RM RP RZ",
      float_multiply_add},
-    {"FADD", other_float, Pipe::multiply_add, Latency::fixed, "FTZ SAT", float_add},
+    {"FADD", other_float, Pipe::multiply_add, Latency::fixed, "FTZ SAT RM RP RZ", float_add},
     {"FMUL", other_float, Pipe::multiply_add, Latency::fixed, "FTZ SAT", float_multiply},
     {"FMNMX", other_float, Pipe::integer, Latency::fixed, "FTZ NAN", float_extreme},
     {"FSEL", other_float, Pipe::integer, Latency::fixed, "FTZ", float_choose},
@@ -80,6 +80,7 @@ constexpr Operation kOperations[] = {
     {"LEA", integer, Pipe::integer, Latency::fixed, "HI X SX32", shift_add},
     {"ULEA", integer, Pipe::integer, Latency::fixed, "HI X SX32", shift_add},
     {"IABS", integer, Pipe::integer, Latency::fixed, "", absolute},
+    {"SGXT", integer, Pipe::integer, Latency::fixed, "U32", extend_sign},
     {"VIMNMX", integer, Pipe::integer, Latency::fixed, "U32", extreme},
     {"VIADDMNMX", integer, Pipe::integer, Latency::fixed, "U32", extreme_of_sum},
     {"SEL", integer, Pipe::integer, Latency::fixed, "", choose},

@@ -135,6 +135,17 @@ void absolute(Execution& e) {
   e.put(0, map_lanes([](U32 x) { return as_signed(x) < 0 ? 0 - x : x; }, e.bits(1)));
 }
 
+void extend_sign(Execution& e) {
+  e.put(0, map_lanes(
+               [&](U32 x, U32 bits) {
+                 if (bits >= 32) return x;
+                 const U32 kept = x & ((U32{1} << bits) - 1);
+                 const bool negative = !is_unsigned(e) && bits > 0 && (kept >> (bits - 1) & 1) != 0;
+                 return negative ? kept - (U32{1} << bits) : kept;
+               },
+               e.bits(1), e.bits(2)));
+}
+
 void extreme(Execution& e) {
   e.put(0, extremes(e.bits(1), e.bits(2), e.predicate(3), is_unsigned(e)));
 }

@@ -12,6 +12,7 @@ void add_two(Execution& e);           // VIADD: d a b
 void multiply_add(Execution& e);      // IMAD: d [carry] a b c [carry]
 void shift_add(Execution& e);         // LEA: d [carry] a b [high a] shift [carry]
 void absolute(Execution& e);          // IABS: d a
+void extend_sign(Execution& e);       // SGXT: d a bits
 void extreme(Execution& e);           // VIMNMX: d a b (minimum?)
 void extreme_of_sum(Execution& e);    // VIADDMNMX: d a b c (minimum?)
 void choose(Execution& e);            // SEL: d a b p

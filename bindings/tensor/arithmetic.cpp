@@ -187,10 +187,12 @@ void bind_tensor_arithmetic(Module& module, Class<Tensor>& cls) {
       .def<&where>("where",
                    "where(mask, yes, no) -> Tensor  Returns the elements of yes "
                    "where the mask is true, and those of no elsewhere.")
-      .def<[](const Operand& a, const Operand& b) { return at::logaddexp(a.tensor, b.tensor); }>(
-          "logaddexp",
-          "logaddexp(a, b) -> Tensor  Returns log(exp(a) + exp(b)) of two tensors or numbers: the "
-          "sum of numbers that are stored as logarithms.")
+      .def<[](const Operand& a, const Operand& b) {
+        const bool whole = at::isIntegralType(at::result_type(a.tensor, b.tensor), true);
+        return at::logaddexp(whole ? a.tensor.to(at::kFloat) : a.tensor, b.tensor);
+      }>("logaddexp",
+         "logaddexp(a, b) -> Tensor  Returns log(exp(a) + exp(b)) of two tensors or numbers: the "
+         "sum of numbers that are stored as logarithms.")
       .def<[](const Operand& a, const Operand& b) { return at::maximum(a.tensor, b.tensor); }>(
           "maximum",
           "maximum(a, b) -> Tensor  Returns the larger of two tensors or numbers, element by "

@@ -215,6 +215,9 @@ test('functions agree with the math library', function()
     test.near(x[name](x), values, 1e-12)
   end
   test.near((-x):relu(), { 0, 0, 0 }, 0)
+  test.near(pd.tensor.logaddexp(x, 1), { math.log(math.exp(0.3) + math.exp(1)),
+    math.log(math.exp(1.7) + math.exp(1)), math.log(math.exp(2.5) + math.exp(1)) }, 1e-12)
+  test.near(pd.tensor.logaddexp(1, 2), math.log(math.exp(1) + math.exp(2)), 1e-6)
   test.near(x:clamp(1, 2), { 1, 1.7, 2 }, 0)
   test.near(x:clamp(nil, 1), { 0.3, 1, 1 }, 0)
 end)

@@ -22,7 +22,7 @@ void launch(const DeviceStepProgram<F>& program, bool backward, void* stream) {
                                  program.models, program.code->source.threads,
                                  program.code->source.shared_bytes, stream, &program);
   else if (program.has_long_code)
-    device::launch_steps_with_arrays(program, backward, stream);
+    device::launch_steps_with_long_code(program, backward, stream);
   else
     device::launch_steps<F, false>(program, backward, stream);
   if (!backward || program.parameters == 0) return;

@@ -66,6 +66,6 @@ void launch_steps(const DeviceStepProgram<F>& program, bool backward, void* stre
 
 // In device_step_arrays.cu.
 template <class F>
-void launch_steps_with_arrays(const DeviceStepProgram<F>& program, bool backward, void* stream);
+void launch_steps_with_long_code(const DeviceStepProgram<F>& program, bool backward, void* stream);
 
 }  // namespace pushdown::device

@@ -62,7 +62,7 @@ bool computes(const ArrayProgram& program, const std::vector<std::vector<double>
 
 // A recorded stack: the reading and the update of each step. The inputs of both are the state, then
 // the actions, then the parameters.
-struct RecordedStack {
+struct StackPrograms {
   ArrayProgramPtr reading, update;
   std::int64_t appended = 0;  // the size of their room (array/appended_parts.h)
   // Of programs for one form of the state: a state of the form that the update makes, and whether

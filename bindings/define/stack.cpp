@@ -48,7 +48,7 @@ class ScriptStack : public Stack {
     if (runs_recorded()) {
       const auto found = recorded_step(static_cast<const ScriptStackState&>(*state));
       if (found.update != nullptr)
-        return with_state_numbers(found.next, run_recorded(found.update, state, &drive));
+        return with_numbers(found.next, run_recorded(found.update, state, &drive));
     }
     return structure_->update(state, drive);
   }
@@ -64,16 +64,17 @@ class ScriptStack : public Stack {
     return no_op_among(action(no_op_, hidden), definition_->no_op_column);
   }
 
-  bool recordable() const override { return !recording_.refused(); }
-  bool records(std::int64_t steps) const override {
-    return recordable() && recorded(steps).update != nullptr;
+  RecordedStackPtr recorded(const StackRequest& request) const override;
+
+ private:
+  friend class RecordedScriptStack;
+  Tensor numbers_of(const ScriptStackState& state) const {
+    std::vector<Tensor> parts;
+    for (const Tensor& tensor : state.value.tensors)
+      parts.push_back(tensor.reshape({state.batch, -1}).to(tensor_options_));
+    return at::cat(parts, 1);
   }
-  Tensor state_numbers(const StackStatePtr& state) const override {
-    const auto& own = static_cast<const ScriptStackState&>(*state);
-    if (!recordable() || recorded_from(own).update == nullptr) return {};
-    return numbers_of(own);
-  }
-  StackStatePtr with_state_numbers(const StackStatePtr& old, const Tensor& numbers) const override {
+  StackStatePtr with_numbers(const StackStatePtr& old, const Tensor& numbers) const {
     auto state = std::make_shared<ScriptStackState>(static_cast<const ScriptStackState&>(*old));
     std::int64_t first = 0;
     for (Tensor& tensor : state->value.tensors) {
@@ -86,47 +87,7 @@ class ScriptStack : public Stack {
     state->batch = numbers.size(0);
     return state;
   }
-  Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps,
-                        const StackStatePtr& from) const override {
-    const RecordedStack found = from != nullptr
-                                    ? recorded_from(static_cast<const ScriptStackState&>(*from))
-                                    : recorded(steps);
-    const Traced state =
-        trace.state(from != nullptr ? state_numbers(from)
-                                    : at::zeros({batch, found.update->output}, tensor_options_));
-    std::vector<Traced> kept{state};
-    if (found.appended > 0) kept.push_back(trace.room(found.appended));
-    trace.keep_memory(kept, found.update);
-    std::vector<Traced> operands{state};
-    // A reading has no actions, so any tensors take their place.
-    operands.resize(1 + action_count(), state);
-    add_parameters(trace, operands);
-    operands.insert(operands.end(), kept.begin() + 1, kept.end());
-    return trace.array(found.reading, operands);
-  }
-  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced&,
-                    std::int64_t steps) const override {
-    const std::vector<Traced> kept = trace.kept_memory();
-    std::vector<Traced> operands{kept[0]};
-    for (std::size_t i = 0; i < specs_.size(); ++i) operands.push_back(traced_action(i, hidden));
-    if (specs_.empty()) operands.push_back(hidden);
-    add_parameters(trace, operands);
-    operands.insert(operands.end(), kept.begin() + 1, kept.end());
-    const Traced made = trace.array(trace.kept_update(), operands);
-    trace.bind(kept[0], made);
-    if (kept.size() > 1) trace.fill(kept[1], made);
-    if (definition_->no_op_layer.empty()) return {};
-    return no_op_among(operands[1 + no_op_], specs_[no_op_].shape.back(),
-                       definition_->no_op_column);
-  }
-
- private:
-  Tensor numbers_of(const ScriptStackState& state) const {
-    std::vector<Tensor> parts;
-    for (const Tensor& tensor : state.value.tensors)
-      parts.push_back(tensor.reshape({state.batch, -1}).to(tensor_options_));
-    return at::cat(parts, 1);
-  }
+  bool recordable() const { return !recording_.refused(); }
   // Whether a call for one step runs a recorded program.
   bool runs_recorded() const {
     return RecordedCalls::wanted() && recordable() && tensor_options_.device().is_cpu();
@@ -172,34 +133,30 @@ class ScriptStack : public Stack {
   }
   static constexpr std::size_t kMostForms = 1000;  // of the state that are recorded
   std::size_t action_count() const { return std::max<std::size_t>(1, specs_.size()); }
-  void add_parameters(StepTrace& trace, std::vector<Traced>& operands) const {
-    for (const Tensor& parameter : own_)
-      operands.push_back(trace.constant(flat_parameter(parameter)));
-  }
   // The programs of this number of steps, or none if the step cannot be recorded.
-  RecordedStack recorded(std::int64_t steps) const {
+  StackPrograms recorded_whole(std::int64_t steps) const {
     return find_or_record(recorded_, steps, [&] { return structure_->record(specs_, steps); });
   }
   // The programs of any number of steps from a state of this form, or none if a step changes it.
-  RecordedStack recorded_from(const ScriptStackState& state) const {
+  StackPrograms recorded_from(const ScriptStackState& state) const {
     if (grows_) return {};
-    const RecordedStack found = recorded_step(state);
+    const StackPrograms found = recorded_step(state);
     grows_ = grows_ || (found.update != nullptr && !found.keeps_form);
-    return grows_ ? RecordedStack{} : found;
+    return grows_ ? StackPrograms{} : found;
   }
   // The programs of one step from a state of this form.
-  RecordedStack recorded_step(const ScriptStackState& state) const {
+  StackPrograms recorded_step(const ScriptStackState& state) const {
     if (state.value.tensors.empty()) return {};
     std::string form = state.value.frame.dump();
     for (const Tensor& tensor : state.value.tensors) form += " " + shape_text(tensor[0]);
     const std::lock_guard lock(recording_.mutex());
     if (recorded_from_.size() >= kMostForms && !recorded_from_.contains(form)) return {};
-    const RecordedStack found = find_or_record(
+    const StackPrograms found = find_or_record(
         recorded_from_, form, [&] { return structure_->record_from(specs_, state); });
-    return found.next != nullptr ? found : RecordedStack{};
+    return found.next != nullptr ? found : StackPrograms{};
   }
   template <class Key, class Record>
-  RecordedStack find_or_record(std::map<Key, RecordedStack>& all, const Key& key,
+  StackPrograms find_or_record(std::map<Key, StackPrograms>& all, const Key& key,
                                const Record& record) const {
     const std::lock_guard lock(recording_.mutex());
     if (const auto found = all.find(key); found != all.end()) return found->second;
@@ -211,7 +168,7 @@ class ScriptStack : public Stack {
         recording_.refuse(*refusal);
         return {};
       }
-      return all[key] = std::get<RecordedStack>(std::move(made));
+      return all[key] = std::get<StackPrograms>(std::move(made));
     } catch (const ScriptError& error) {
       if (!error.is_text()) throw;
       recording_.fail(error.what());
@@ -259,11 +216,75 @@ class ScriptStack : public Stack {
   at::TensorOptions tensor_options_;
   std::vector<Tensor> own_;  // the parameters that do not belong to action layers
   mutable RecordingState recording_;
-  mutable std::map<std::int64_t, RecordedStack> recorded_;      // by number of steps
-  mutable std::map<std::string, RecordedStack> recorded_from_;  // by the form of the state
+  mutable std::map<std::int64_t, StackPrograms> recorded_;      // by number of steps
+  mutable std::map<std::string, StackPrograms> recorded_from_;  // by the form of the state
   mutable std::map<std::int64_t, StackStatePtr> starts_;        // by length, see recorded_start()
   mutable std::atomic<bool> grows_ = false;  // a step changes the form of the state
 };
+
+// The programs of a stack in one pass. Its state is a vector of the step.
+class RecordedScriptStack final : public RecordedStack {
+ public:
+  RecordedScriptStack(const ScriptStack& stack, StackPrograms programs, std::int64_t batch,
+                      StackStatePtr from)
+      : stack_(stack), programs_(std::move(programs)), batch_(batch), from_(std::move(from)) {}
+
+  Traced reading(StepTrace& trace) override {
+    state_ = trace.state(
+        from_ != nullptr ? stack_.numbers_of(static_cast<const ScriptStackState&>(*from_))
+                         : at::zeros({batch_, programs_.update->output}, stack_.tensor_options_));
+    if (programs_.appended > 0) room_ = trace.room(programs_.appended);
+    // A reading has no actions, so any tensors take their place.
+    return trace.array(programs_.reading,
+                       operands(trace, std::vector(stack_.action_count(), state_)));
+  }
+  TracedNoOp update(StepTrace& trace, const Traced& hidden, const Traced&) override {
+    std::vector<Traced> actions;
+    for (std::size_t i = 0; i < stack_.specs_.size(); ++i)
+      actions.push_back(stack_.traced_action(i, hidden));
+    const Traced made = trace.array(
+        programs_.update, operands(trace, actions.empty() ? std::vector{hidden} : actions));
+    trace.bind(state_, made);
+    if (room_.defined()) trace.fill(room_, made);
+    const auto& definition = *stack_.definition_;
+    if (definition.no_op_layer.empty()) return {};
+    return no_op_among(actions[stack_.no_op_], stack_.specs_[stack_.no_op_].shape.back(),
+                       definition.no_op_column);
+  }
+  Traced state() const override { return state_; }
+  StackStatePtr left(const Tensor& numbers) const override {
+    return stack_.with_numbers(from_, numbers);
+  }
+
+ private:
+  std::vector<Traced> operands(StepTrace& trace, const std::vector<Traced>& actions) const {
+    std::vector<Traced> all{state_};
+    all.insert(all.end(), actions.begin(), actions.end());
+    for (const Tensor& parameter : stack_.own_)
+      all.push_back(trace.constant(flat_parameter(parameter)));
+    if (room_.defined()) all.push_back(room_);
+    return all;
+  }
+
+  const ScriptStack& stack_;
+  StackPrograms programs_;
+  std::int64_t batch_;
+  StackStatePtr from_;  // null: the sequence begins with the initial state
+  Traced state_, room_;
+};
+
+RecordedStackPtr ScriptStack::recorded(const StackRequest& request) const {
+  if (!recordable()) return nullptr;
+  const auto& from = request.from;
+  StackPrograms programs = from == nullptr
+                               ? recorded_whole(request.steps)
+                               : recorded_from(static_cast<const ScriptStackState&>(*from));
+  if (programs.update == nullptr) return nullptr;
+  const RecordedCalls recorded_calls(true);
+  return std::make_unique<RecordedScriptStack>(
+      *this, std::move(programs), request.batch,
+      request.driven_by.defined() ? update(from, request.driven_by) : from);
+}
 
 // Drives the bare data structure with tensors B x n x ... as values of the action layers.
 Tensor simulate_defined(const StackDefinitionPtr& definition, const Json& options,

@@ -16,7 +16,7 @@ class StackRecording {
     for (const auto& entry : of.parameters_) names_.push_back(entry.first);
   }
 
-  std::variant<RecordedStack, ArrayRefusal> run() {
+  std::variant<StackPrograms, ArrayRefusal> run() {
     const at::AutoGradMode with_gradient(true);
     ArrayProgram reading, update;
     reading.inputs = update.inputs = names_;
@@ -65,11 +65,11 @@ class StackRecording {
     drop_unread_numbers(reading, update);
     reading.finish();
     update.finish();
-    return RecordedStack{std::make_shared<const ArrayProgram>(std::move(reading)),
+    return StackPrograms{std::make_shared<const ArrayProgram>(std::move(reading)),
                          std::make_shared<const ArrayProgram>(std::move(update)), appended};
   }
 
-  std::variant<RecordedStack, ArrayRefusal> run_from(const ScriptStackState& state) {
+  std::variant<StackPrograms, ArrayRefusal> run_from(const ScriptStackState& state) {
     const at::AutoGradMode with_gradient(true);
     const auto like = [&](std::int64_t batch) {
       auto made = std::make_shared<ScriptStackState>(state);
@@ -93,7 +93,7 @@ class StackRecording {
     ArrayProgram reading = made.reading, update = made.update;
     reading.finish();
     update.finish();
-    return RecordedStack{std::make_shared<const ArrayProgram>(std::move(reading)),
+    return StackPrograms{std::make_shared<const ArrayProgram>(std::move(reading)),
                          std::make_shared<const ArrayProgram>(std::move(update)), 0,
                          same_frame(made.state, other.state) ? made.state : nullptr,
                          same_form(first, made.state)};
@@ -222,11 +222,11 @@ class StackRecording {
   std::optional<ArrayRefusal> refusal_;
 };
 
-std::variant<RecordedStack, ArrayRefusal> StackStructure::record(
+std::variant<StackPrograms, ArrayRefusal> StackStructure::record(
     const std::vector<ActionSpec>& actions, std::int64_t steps) const {
   return StackRecording(*this, actions, steps).run();
 }
-std::variant<RecordedStack, ArrayRefusal> StackStructure::record_from(
+std::variant<StackPrograms, ArrayRefusal> StackStructure::record_from(
     const std::vector<ActionSpec>& actions, const ScriptStackState& state) const {
   return StackRecording(*this, actions, 0).run_from(state);
 }

@@ -87,10 +87,10 @@ class StackStructure {
 
   // For sequences of `steps` steps whose actions have these names and shapes. An empty list: the
   // hidden vector.
-  std::variant<RecordedStack, ArrayRefusal> record(const std::vector<ActionSpec>& actions,
+  std::variant<StackPrograms, ArrayRefusal> record(const std::vector<ActionSpec>& actions,
                                                    std::int64_t steps) const;
   // For one step from a state of the form of `state`.
-  std::variant<RecordedStack, ArrayRefusal> record_from(const std::vector<ActionSpec>& actions,
+  std::variant<StackPrograms, ArrayRefusal> record_from(const std::vector<ActionSpec>& actions,
                                                         const ScriptStackState& state) const;
 
  private:

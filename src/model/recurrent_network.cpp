@@ -95,7 +95,9 @@ class RecurrentNetwork : public Network {
     const Stack& stack = rnn_.stack();
     return fmt::format("{} controller{}, {} stack{}", controller_kind_,
                        recorded(controller.origin(), [&] { return controller.recordable(); }),
-                       stack_kind_, recorded(stack.origin(), [&] { return stack.records(2); }));
+                       stack_kind_, recorded(stack.origin(), [&] {
+                         return stack.recorded({.batch = 1, .steps = 2}) != nullptr;
+                       }));
   }
   const StackRnn* stack_rnn() const override { return &rnn_; }
 

@@ -100,15 +100,15 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const StepEnginePtr& engine = given != nullptr ? given : engine_;
   if (engine == nullptr || inputs.dim() != 3 || inputs.size(1) == 0) return {};
-  if (!memory.records(inputs.size(1)) || !controller_->recordable()) return {};
-  if (window > 0 && !memory.can_be_cut()) return {};
   const auto batch = inputs.size(0), steps = inputs.size(1);
+  const auto stack = recorded_stack(memory, {.batch = batch, .steps = steps, .cut = window > 0});
+  if (stack == nullptr) return {};
   StepTrace trace;
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
                                        : trace.sequence(inputs);
   const Recorded recorded =
-      record(trace, input, sequence_of(trace, draw_noise(batch, steps, noise)), memory,
-             beginning(batch), batch, steps, refinement);
+      record(trace, input, sequence_of(trace, draw_noise(batch, steps, noise)), *stack,
+             beginning(batch), refinement);
   const Tensor hiddens =
       engine->run(trace.finish(recorded.output), batch, steps, window, buffers_, nullptr, lengths);
   if (!hiddens.defined()) return {};
@@ -120,8 +120,7 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
 DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int64_t window,
                                     const Refinement& refinement) const {
   if (engine_ == nullptr || !engine_->differentiates()) return nullptr;
-  if (window > 0 && !stack_->can_be_cut()) return nullptr;
-  auto [plan, supplied] = planned(words.size(0), words.size(1), &noise, refinement);
+  auto [plan, supplied] = planned(words.size(0), words.size(1), &noise, refinement, window > 0);
   if (plan == nullptr) return nullptr;
   return engine_->direct_pass(plan, words, std::move(supplied), window, buffers_);
 }
@@ -185,12 +184,14 @@ std::vector<Tensor> StackRnn::selected_matrices() const {
 }
 
 StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, Random* noise,
-                                       const Refinement& refinement) const {
+                                       const Refinement& refinement, bool cut) const {
   // A run on a device copies the embeddings of all symbols.
   constexpr std::int64_t kMostEmbedded = 1 << 16;
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const Tensor& embedding = recurrence_.embedding;
-  if (steps < 1 || !memory.records(steps) || !controller_->recordable()) return {};
+  if (steps < 1) return {};
+  const auto stack = recorded_stack(memory, {.batch = batch, .steps = steps, .cut = cut});
+  if (stack == nullptr) return {};
   if (embedding.defined() && !embedding.is_cpu() && embedding.numel() > kMostEmbedded) return {};
   const bool random = noise != nullptr && recurrence_.random();
   PlannedRun run;
@@ -202,8 +203,7 @@ StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, R
                                  ? linear(trace.symbols(embedding.size(0)), embedding.t())
                                  : trace.symbols(input_);
         const Traced drawn = random ? trace.supplied(drawn_size()) : Traced();
-        const Recorded recorded =
-            record(trace, input, drawn, memory, beginning(batch), batch, steps, refinement);
+        const Recorded recorded = record(trace, input, drawn, *stack, beginning(batch), refinement);
         ParameterList all = parameters();
         if (embedding.defined()) all.emplace_back("embedding", embedding);
         return StepPlan::make(trace.finish(recorded.output), all);
@@ -211,6 +211,10 @@ StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, R
   if (run.plan != nullptr && random)
     run.supplied.push_back(draw_noise(batch, steps, noise).transpose(0, 1));
   return run;
+}
+
+RecordedStackPtr StackRnn::recorded_stack(const Stack& stack, const StackRequest& request) const {
+  return controller_->recordable() ? stack.recorded(request) : nullptr;
 }
 
 template <class Vector>
@@ -255,14 +259,11 @@ StackRnn::PassesOf<Vector> StackRnn::passes(const Symbol<Vector>& symbol,
 }
 
 StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input, const Traced& drawn,
-                                    const Stack& memory, const Beginning& beginning,
-                                    std::int64_t batch, std::int64_t steps,
+                                    RecordedStack& stack, const Beginning& beginning,
                                     const Refinement& refinement) const {
   TracedState states;
   for (const Tensor& own : beginning.controller) states.push_back(trace.state(own));
-  Symbol<Traced> symbol{input, {}, drawn, {}};
-  if (memory.reading_size() > 0)
-    symbol.reading = memory.record_reading(trace, batch, steps, beginning.stack);
+  Symbol<Traced> symbol{input, stack.reading(trace), drawn, {}};
   Recorded recorded;
   Traced rested;  // no_op of the last step, see kept()
   if (recurrence_.carry != CarryForward::none) {
@@ -278,17 +279,15 @@ StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input, const
   for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], made.state[i]);
   recorded.output = made.outputs.size() == 1 ? made.outputs[0] : joined(made.outputs);  // B x KH
   trace.begin_aftermath();
-  if (memory.reading_size() > 0) {
-    const TracedNoOp no_op = memory.record(trace, made.hiddens[0], symbol.reading, steps);
-    if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
-    if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
-  }
+  const TracedNoOp no_op = stack.update(trace, made.hiddens[0], symbol.reading);
+  if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
+  if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
   return recorded;
 }
 
 StackRnn::Beginning StackRnn::beginning(std::int64_t batch) const {
   const Tensor zero = at::zeros({batch, 1}, tensor_options_);
-  return {initial_controller(batch), zero, zero, nullptr};
+  return {initial_controller(batch), zero, zero};
 }
 
 Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise,
@@ -391,36 +390,23 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   const StepEnginePtr& engine = given != nullptr ? given : engine_;
   const auto batch = inputs.size(0), steps = inputs.size(1), passes_of = refinement.passes;
   if (steps < 2) return {};  // not worth recording
-  if (engine == nullptr || !memory.recordable() || !controller_->recordable()) return {};
+  if (engine == nullptr) return {};
   const bool has_stack = memory.reading_size() > 0;
-  const bool has_memory = has_stack && memory.held_size(0) > 0;
-  const bool as_vector = has_stack && !has_memory;
-  if (as_vector && !memory.state_numbers(state.stack).defined()) return {};
-  Beginning from{state.controller, at::zeros({batch, 1}, tensor_options_), state.resting, nullptr};
-  StackStatePtr before = state.stack;
-  HeldMemory held;
-  if (has_memory) {
-    held = memory.held_after(state.stack, state.hidden);
-    if (!held.numbers.defined()) return {};
+  // The stack's move by the hidden vector is delayed, see step().
+  const auto stack = recorded_stack(
+      memory, {.batch = batch, .steps = steps, .from = state.stack, .driven_by = state.hidden});
+  if (stack == nullptr) return {};
+  Beginning from{state.controller, at::zeros({batch, 1}, tensor_options_), state.resting};
+  if (state.hidden.defined() && recurrence_.carry != CarryForward::none) {
+    const NoOp no_op = *memory.no_op(state.hidden);
+    from.rested = recurrence_.carry == CarryForward::soft ? no_op.weight
+                                                          : no_op.greatest.to(inputs.scalar_type());
   }
-  if (state.hidden.defined()) {  // the delayed move, see step()
-    const RecordedCalls recorded_calls(true);
-    if (!has_memory) before = memory.update(before, state.hidden);
-    if (recurrence_.carry != CarryForward::none) {
-      const NoOp no_op = *memory.no_op(state.hidden);
-      from.rested = recurrence_.carry == CarryForward::soft
-                        ? no_op.weight
-                        : no_op.greatest.to(inputs.scalar_type());
-    }
-  }
-  if (as_vector) from.stack = before;
   StepTrace trace;
-  if (has_memory) trace.take_over(held, memory.held_size(held.updates(steps)));
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
                                        : trace.sequence(inputs);
-  const Recorded recorded =
-      record(trace, input, sequence_of(trace, draw_noise(batch, steps, noise)), memory, from, batch,
-             steps, refinement);
+  const Recorded recorded = record(
+      trace, input, sequence_of(trace, draw_noise(batch, steps, noise)), *stack, from, refinement);
   const PassesOf<Traced>& made = recorded.made;
   // The hidden vector that drives the next move, if it is not part of the controller's state.
   const Traced& driving =
@@ -431,11 +417,13 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   outputs.insert(outputs.end(), made.state.begin(), made.state.end());
   if (recorded.resting.defined()) outputs.push_back(recorded.resting);
   if (apart) outputs.push_back(driving);
-  // The state before the last update, which is delayed.
-  if (as_vector) outputs.push_back(trace.kept_memory().front());
+  // The stack before the last update, which is delayed.
+  const Traced stack_state = stack->state();
+  if (stack_state.defined()) outputs.push_back(stack_state);
   Tensor left;
+  const bool in_memory = has_stack && !stack_state.defined();
   const Tensor all = engine->run(trace.finish(joined(outputs)), batch, steps, 0, buffers_,
-                                 has_memory ? &left : nullptr);
+                                 in_memory ? &left : nullptr);
   if (!all.defined()) return {};
 
   StackRnnState next = state;
@@ -448,8 +436,7 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   for (Tensor& own : next.controller) own = taken(own.size(1));
   if (recorded.resting.defined()) next.resting = taken(1).detach();
   next.hidden = apart ? taken(hidden_size()) : next.controller[carried];
-  if (as_vector) next.stack = memory.with_state_numbers(before, taken(last.size(1) - place));
-  if (has_memory) next.stack = memory.after_held(before, left, held.updates(steps));
+  next.stack = stack->left(stack_state.defined() ? taken(stack_state.size()) : left);
   return std::pair{all.narrow(2, 0, passes_of * hidden_size())
                        .reshape({batch, steps * passes_of, hidden_size()}),
                    std::move(next)};

@@ -153,8 +153,8 @@ class StackRnn {
   std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state,
                                         Random* noise = nullptr,
                                         const Refinement& refinement = {}) const;
-  // Does the same by a recorded program. Returns nothing if there is none, or if the memory cannot
-  // be taken over from one piece to the next (Stack::held). words : B x c, see run_recorded().
+  // Does the same by a recorded program. Returns nothing if there is none, or if the stack cannot
+  // be taken over from one piece to the next. words : B x c, see run_recorded().
   std::optional<std::pair<Tensor, StackRnnState>> read_recorded(
       const Tensor& inputs, const Tensor& words, const StackRnnState& state,
       Random* noise = nullptr, const Refinement& refinement = {},
@@ -207,7 +207,6 @@ class StackRnn {
   struct Beginning {
     ControllerState controller;
     Tensor rested, resting;  // B x 1 each, see kept(); used if the state is carried forward
-    StackStatePtr stack;     // if the run takes it over as a vector of the step
   };
   Beginning beginning(std::int64_t batch) const;
   struct Recorded {
@@ -215,16 +214,17 @@ class StackRnn {
     Traced output;   // the outputs of the passes : KH
     Traced resting;  // c after the step; undefined without a counter
   };
-  Recorded record(StepTrace& trace, const Traced& input, const Traced& drawn, const Stack& memory,
-                  const Beginning& beginning, std::int64_t batch, std::int64_t steps,
-                  const Refinement& refinement) const;
+  Recorded record(StepTrace& trace, const Traced& input, const Traced& drawn, RecordedStack& stack,
+                  const Beginning& beginning, const Refinement& refinement) const;
+  // Returns the stack in recorded form if the controller has one, too; otherwise null.
+  RecordedStackPtr recorded_stack(const Stack& stack, const StackRequest& request) const;
   // For words : B x n; the plan is null if there is none.
   struct PlannedRun {
     StepPlanPtr plan;
     std::vector<Tensor> supplied;
   };
   PlannedRun planned(std::int64_t batch, std::int64_t steps, Random* noise,
-                     const Refinement& refinement) const;
+                     const Refinement& refinement, bool cut = false) const;
   ControllerState initial_controller(std::int64_t batch) const;
 
   Recurrence recurrence_;

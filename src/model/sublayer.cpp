@@ -128,11 +128,13 @@ class StackAttention : public Sublayer {
   // none.
   Tensor recorded_readings(const Tensor& x) const {
     const auto batch = x.size(0), steps = x.size(1);
-    if (engine_ == nullptr || steps == 0 || !stack_->records(steps + 1)) return {};
-    StepTrace trace;
+    if (engine_ == nullptr || steps == 0) return {};
     // The stack moves at the last step, too, because the reading after it is used.
-    const Traced reading = stack_->record_reading(trace, batch, steps + 1, nullptr);
-    stack_->record(trace, trace.sequence(x), reading, steps + 1);
+    const auto stack = stack_->recorded({.batch = batch, .steps = steps + 1});
+    if (stack == nullptr) return {};
+    StepTrace trace;
+    const Traced reading = stack->reading(trace);
+    stack->update(trace, trace.sequence(x), reading);
     return engine_->run(trace.finish(trace.read_now()), batch, steps, 0, buffers_);
   }
 

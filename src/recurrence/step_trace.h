@@ -135,14 +135,6 @@ class StepTrace {
   // The reading after this step's move; call after drive().
   Traced read_now() const { return moved_; }
 
-  // Keeps a stack's state for its update, and the program of the update.
-  void keep_memory(std::vector<Traced> state, ArrayProgramPtr update) {
-    memory_state_ = std::move(state);
-    memory_update_ = std::move(update);
-  }
-  const std::vector<Traced>& kept_memory() const { return memory_state_; }
-  const ArrayProgramPtr& kept_update() const { return memory_update_; }
-
   // Operations recorded from here on run after the step, see StepProgram::after.
   void begin_aftermath() { after_ = static_cast<int>(nodes_.size()); }
 
@@ -194,8 +186,6 @@ class StepTrace {
   int memory_ = -1, after_ = -1, held_ = -1, left_ = -1;
   HeldMemory taken_;
   Traced moved_;
-  std::vector<Traced> memory_state_;
-  ArrayProgramPtr memory_update_;
 };
 
 // W x (+ b), x : B x I, W : O x I, b : O. For tensors it calls LibTorch's function or, if nothing

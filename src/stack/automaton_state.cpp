@@ -206,7 +206,6 @@ Tensor AutomatonStack::log_transition_weights(const Tensor& hidden) const {
 }
 
 std::int64_t AutomatonStack::held_size(std::int64_t count) const {
-  if (shape_.window == 0) return 0;
   const auto c = shape_.configurations(), m = shape_.vector, row = kept(count) * c;
   return c + m * c + (1 + m) * row * row;
 }

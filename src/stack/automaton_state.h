@@ -45,7 +45,7 @@ OptionSpec fast_option();
 OptionSpec initialization_option();
 
 // What the two stacks have in common.
-class AutomatonStack : public Stack {
+class AutomatonStack : public MemoryStack {
  public:
   AutomatonStack(const NondeterministicShape& shape, const Json& options,
                  const ModuleContext& context);
@@ -55,15 +55,18 @@ class AutomatonStack : public Stack {
   }
   Tensor log_transition_weights(const Tensor& hidden) const override;
 
-  bool recordable() const override { return fast_; }
-  bool can_be_cut() const override { return false; }
-  // With a window, a recorded run takes over kernel/memory/automaton_content.h.
+  // Takes over kernel/memory/automaton_content.h, with a window.
+  RecordedStackPtr recorded(const StackRequest& request) const override {
+    const bool can = fast_ && !request.cut && (request.from == nullptr || shape_.window > 0);
+    return can ? MemoryStack::recorded(request) : nullptr;
+  }
+
+ protected:
   std::int64_t held_size(std::int64_t count) const override;
+  HeldMemory held(const StackStatePtr& state) const override { return held_after(state, {}); }
   HeldMemory held_after(const StackStatePtr& state, const Tensor& hidden) const override;
   StackStatePtr after_held(const StackStatePtr& state, const Tensor& numbers,
                            std::int64_t count) const override;
-
- protected:
   // The vector of a vector stack, B x m.
   virtual Tensor pushed(const Tensor& hidden) const { return {}; }
   // The memory of recorded steps.

@@ -41,7 +41,7 @@ struct TapeState : StackState {
   }
 };
 
-class BabyNtm : public Stack {
+class BabyNtm : public MemoryStack {
  public:
   BabyNtm(const Json& options, const ModuleContext& context)
       : cells_(options["cells"]),
@@ -68,9 +68,9 @@ class BabyNtm : public Stack {
     return no_op_among(shares(hidden), kNoOp);
   }
 
-  bool recordable() const override { return true; }
-  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                    std::int64_t steps) const override {
+ protected:
+  TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                   std::int64_t steps) const override {
     MemoryShape shape;
     shape.shifted = ShiftedKind::tape;
     shape.shared = true;

@@ -1,6 +1,6 @@
 // What the files of the stacks share.
 #pragma once
-#include "stack/stack.h"
+#include "stack/memory_stack.h"
 
 namespace pushdown {
 
@@ -28,10 +28,6 @@ OptionSpec temperature_option();
 NoOp no_op_among(const Tensor& actions, std::int64_t column);
 // For parallel memories with `count` actions each.
 TracedNoOp no_op_among(const Traced& actions, std::int64_t count, std::int64_t column);
-// Records the update of a shifted memory (kernel/memory/shifted.h) with the weights of its actions
-// and the values that it pushes.
-void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
-                    const Traced& reading, std::int64_t steps, MemoryShape shape);
 
 // The layer of the pushed vector for stacks in which it may be a sigmoid, linear or an exponential
 // function, with the options `bias` (of all action layers) and `vector`.

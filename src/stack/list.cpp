@@ -49,7 +49,7 @@ struct ListState : StackState {
   }
 };
 
-class ListStack : public Stack {
+class ListStack : public MemoryStack {
  public:
   ListStack(const Json& options, const ModuleContext& context)
       : lists_(options["lists"]),
@@ -76,9 +76,16 @@ class ListStack : public Stack {
   Tensor reading(const StackStatePtr& state) const override {
     return list_reading(static_cast<const ListState&>(*state).cells, reach_);
   }
-  bool recordable() const override { return true; }
-  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                    std::int64_t steps) const override {
+  std::shared_ptr<const Stack> evaluated() const override {
+    if (!rounding_) return nullptr;
+    auto copy = std::make_shared<ListStack>(*this);
+    copy->rounded_ = true;
+    return copy;
+  }
+
+ protected:
+  TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                   std::int64_t steps) const override {
     MemoryShape shape;
     shape.shifted = ShiftedKind::list;
     shape.no_op = no_op_;
@@ -99,12 +106,6 @@ class ListStack : public Stack {
     return std::make_shared<ListState>(numbers.view({numbers.size(0), 2 * count + 2, lists_})
                                            .transpose(1, 2)
                                            .narrow(2, 0, 2 * count + 1));
-  }
-  std::shared_ptr<const Stack> evaluated() const override {
-    if (!rounding_) return nullptr;
-    auto copy = std::make_shared<ListStack>(*this);
-    copy->rounded_ = true;
-    return copy;
   }
 
  private:

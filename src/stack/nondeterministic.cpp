@@ -24,8 +24,9 @@ class NondeterministicStack : public AutomatonStack {
     return reading_of_forward_weights(static_cast<const AutomatonState&>(*state).read, shape_);
   }
 
-  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                    std::int64_t steps) const override {
+ protected:
+  TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                   std::int64_t steps) const override {
     trace.drive(reading, action_(hidden), memory_shape(trace, steps));
     return {};
   }

@@ -15,6 +15,17 @@ struct NoneState : StackState {
   }
 };
 
+class RecordedNone final : public RecordedStack {
+ public:
+  explicit RecordedNone(StackStatePtr state) : state_(std::move(state)) {}
+  Traced reading(StepTrace&) override { return {}; }
+  TracedNoOp update(StepTrace&, const Traced&, const Traced&) override { return {}; }
+  StackStatePtr left(const Tensor&) const override { return state_; }
+
+ private:
+  StackStatePtr state_;
+};
+
 class NoneStack : public Stack {
  public:
   explicit NoneStack(at::TensorOptions options) : options_(options) {}
@@ -28,7 +39,9 @@ class NoneStack : public Stack {
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const NoneState&>(*state).reading;
   }
-  bool recordable() const override { return true; }
+  RecordedStackPtr recorded(const StackRequest& request) const override {
+    return std::make_unique<RecordedNone>(request.from);
+  }
 
  private:
   at::TensorOptions options_;

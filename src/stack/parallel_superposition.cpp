@@ -66,7 +66,7 @@ struct ParallelState : StackState {
   }
 };
 
-class ParallelSuperposition : public Stack {
+class ParallelSuperposition : public MemoryStack {
  public:
   ParallelSuperposition(const Json& options, const ModuleContext& context)
       : stacks_(options["stacks"]),
@@ -94,9 +94,16 @@ class ParallelSuperposition : public Stack {
         .cells.narrow(2, 0, structure_.read_depth)
         .flatten(1);
   }
-  bool recordable() const override { return true; }
-  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                    std::int64_t steps) const override {
+  std::shared_ptr<const Stack> evaluated() const override {
+    if (!rounding_) return nullptr;
+    auto copy = std::make_shared<ParallelSuperposition>(*this);
+    copy->rounded_ = true;
+    return copy;
+  }
+
+ protected:
+  TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                   std::int64_t steps) const override {
     MemoryShape shape;
     shape.no_op = structure_.no_op;
     shape.worn = structure_.worn;
@@ -117,12 +124,6 @@ class ParallelSuperposition : public Stack {
                            std::int64_t count) const override {
     const Tensor cells = numbers.view({numbers.size(0), count + 1, stacks_}).transpose(1, 2);
     return std::make_shared<ParallelState>(structure_.worn ? cells : cells.narrow(2, 0, count));
-  }
-  std::shared_ptr<const Stack> evaluated() const override {
-    if (!rounding_) return nullptr;
-    auto copy = std::make_shared<ParallelSuperposition>(*this);
-    copy->rounded_ = true;
-    return copy;
   }
 
  private:

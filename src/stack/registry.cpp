@@ -26,18 +26,6 @@ Tensor Stack::readings(const Tensor& hiddens) const {
                      : at::stack(all, 1);
 }
 
-TracedNoOp Stack::record(StepTrace&, const Traced&, const Traced&, std::int64_t) const {
-  fail("stack.record", "this stack cannot be recorded");
-}
-
-void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
-                    const Traced& reading, std::int64_t steps, MemoryShape shape) {
-  shape.kind = MemoryKind::shifted;
-  shape.steps = steps;
-  shape.size = values.size();
-  trace.drive(reading, joined({weights, values}), shape);
-}
-
 std::vector<Tensor> StackState::tensors() const {
   fail("stack.tensors", "this stack does not support states as lists of tensors");
 }

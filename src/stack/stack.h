@@ -56,6 +56,34 @@ struct TracedNoOp {
   Traced weight, greatest;
 };
 
+// What a network asks of the recorded form of its stack.
+struct StackRequest {
+  std::int64_t batch = 0;
+  std::int64_t steps = 0;  // of the sequence; nothing is read after the last one
+  bool cut = false;        // whether gradients end within the sequence
+  // The state from which the sequence goes on, and the hidden vector that still drives its update,
+  // if any. Without a state the sequence begins with the initial one.
+  StackStatePtr from;
+  Tensor driven_by;  // B x H
+};
+
+// A stack as a part of one recorded program (recurrence/step_trace.h). Valid as long as the stack.
+class RecordedStack {
+ public:
+  virtual ~RecordedStack() = default;
+  // Records the reading before the update of a step, undefined for a reading of size 0.
+  virtual Traced reading(StepTrace& trace) = 0;
+  // Records the update that `hidden` drives; `reading` is the result of reading().
+  virtual TracedNoOp update(StepTrace& trace, const Traced& hidden, const Traced& reading) = 0;
+  // Returns the vector of the step that is the state before its update. Undefined if a memory has
+  // the state, which a run that goes on leaves (StepTrace::take_over).
+  virtual Traced state() const { return {}; }
+  // Returns the state that the run left, before the update of its last step, from these numbers,
+  // B x m; for a request with `from`.
+  virtual StackStatePtr left(const Tensor& numbers) const = 0;
+};
+using RecordedStackPtr = std::unique_ptr<RecordedStack>;
+
 // Named tensors: inputs of the bare data structure, or the values of a run.
 using NamedTensors = std::map<std::string, Tensor>;
 
@@ -97,47 +125,8 @@ class Stack {
   // `hidden` gives a step, B x C x W (see nondeterministic.h). Undefined for any other stack.
   virtual Tensor log_transition_weights(const Tensor& hidden) const { return {}; }
 
-  // Returns whether its step can be part of a recorded program.
-  virtual bool recordable() const { return false; }
-  // Returns the same for sequences of that many steps.
-  virtual bool records(std::int64_t steps) const { return recordable(); }
-  // Returns whether gradients can end within a recorded sequence.
-  virtual bool can_be_cut() const { return recordable(); }
-  // Records the reading before the update of a step of `batch` sequences. `from`: the state with
-  // which the run begins if it takes one over by state_numbers(), else null.
-  virtual Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps,
-                                const StackStatePtr& from) const {
-    return trace.reading(reading_size());
-  }
-  // Records the update that `hidden` drives; `reading` is the result of record_reading(). `steps`:
-  // number of steps of the sequence; nothing is read after the last one.
-  virtual TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                            std::int64_t steps) const;
-
-  // Returns how many numbers of a sequence a recorded run takes over from the previous run, where
-  // `count` grows by one with every update; 0: it cannot take over a state.
-  virtual std::int64_t held_size(std::int64_t count) const { return 0; }
-  // Returns the state in the form that a recorded run takes over.
-  virtual HeldMemory held(const StackStatePtr& state) const { return {}; }
-  // The same after the update that `hidden` drives, none if it is undefined; without numbers if
-  // this state cannot be taken over.
-  virtual HeldMemory held_after(const StackStatePtr& state, const Tensor& hidden) const {
-    return held(hidden.defined() ? update(state, hidden) : state);
-  }
-  // Returns the state after a run that began with `old` and ended with these numbers.
-  virtual StackStatePtr after_held(const StackStatePtr& old, const Tensor& numbers,
-                                   std::int64_t count) const {
-    return old;
-  }
-
-  // For a stack whose state is a vector of the recorded step (StepTrace::kept_memory) instead of a
-  // memory with operations of its own: the numbers with which a run takes over the state, B x m;
-  // undefined if none can.
-  virtual Tensor state_numbers(const StackStatePtr& state) const { return {}; }
-  // Returns the state that has these numbers and otherwise is `old`.
-  virtual StackStatePtr with_state_numbers(const StackStatePtr& old, const Tensor& numbers) const {
-    return old;
-  }
+  // Returns the recorded form for this request; null if the stack has none that meets it.
+  virtual RecordedStackPtr recorded(const StackRequest& request) const { return nullptr; }
 
   // For a stack that a script defined: the place of the definition. Its functions run only on
   // the thread of that script.

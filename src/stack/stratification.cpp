@@ -165,7 +165,7 @@ double bias_of(const Json& options, const char* name, const char* strength) {
   return bias;
 }
 
-class StratificationStack : public Stack {
+class StratificationStack : public MemoryStack {
  public:
   StratificationStack(SectionEnds ends, const Json& options, const ModuleContext& context)
       : ends_(ends),
@@ -225,9 +225,10 @@ class StratificationStack : public Stack {
       }
     return result;
   }
-  bool recordable() const override { return true; }
-  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                    std::int64_t steps) const override {
+
+ protected:
+  TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                   std::int64_t steps) const override {
     MemoryShape memory;
     memory.kind = MemoryKind::stratification;
     memory.steps = steps;

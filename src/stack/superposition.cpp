@@ -54,7 +54,7 @@ struct SuperpositionState : StackState {
   }
 };
 
-class SuperpositionStack : public Stack {
+class SuperpositionStack : public MemoryStack {
  public:
   SuperpositionStack(const Json& options, const ModuleContext& context)
       : size_(options["size"]),
@@ -82,9 +82,10 @@ class SuperpositionStack : public Stack {
     if (!no_op_) return std::nullopt;
     return no_op_among(shares(hidden), 2);
   }
-  bool recordable() const override { return true; }
-  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                    std::int64_t steps) const override {
+
+ protected:
+  TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                   std::int64_t steps) const override {
     MemoryShape shape;
     shape.shared = true;
     shape.no_op = no_op_;

@@ -48,8 +48,9 @@ class VectorNondeterministicStack : public AutomatonStack {
     return static_cast<const AutomatonState&>(*state).read;
   }
 
-  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                    std::int64_t steps) const override {
+ protected:
+  TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                   std::int64_t steps) const override {
     trace.drive(
         reading, joined({action_(hidden), vector_(hidden)}), memory_shape(trace, steps),
         bottom_.defined() ? trace.logistic_constant(bottom_) : trace.constant(initial_bottom()));

@@ -73,7 +73,8 @@ TEST_P(Recorded, PiecesEqualStepwise) {
     at::NoGradGuard guard;
     for (const auto& [name, tensor] : network.parameters()) tensor.mul_(3);
   }
-  if (network.stack().reading_size() > 0 && network.stack().held_size(0) == 0)
+  if (network.stack().recorded({.batch = 2, .steps = 3, .from = network.stack().initial(2, 13)}) ==
+      nullptr)
     GTEST_SKIP() << "the memory is not taken over";
   // The definition of the nondeterministic stacks, because their kernels have no tensors.
   Json defined = GetParam().stack;
@@ -209,7 +210,8 @@ TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
       Random random(3);
       const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
                              GetParam().recurrence);
-      if (window > 0 && !network.stack().can_be_cut()) continue;
+      if (network.stack().recorded({.batch = batch, .steps = steps, .cut = window > 0}) == nullptr)
+        continue;
       const Tensor inputs = at::randn({batch, steps, 4}, options);
       const auto run = [&](const StepEnginePtr& engine) {
         const Tensor x = inputs.clone().requires_grad_();

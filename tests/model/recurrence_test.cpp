@@ -209,8 +209,9 @@ TEST_P(Recurrences, RefinementFollowsItsEquations) {
         for (std::int64_t first = 0; first < kSteps; first += 5) {
           const Tensor piece = x.narrow(1, first, std::min<std::int64_t>(5, kSteps - first));
           auto read = network.read_recorded(piece, {}, at, &own, refinement);
-          EXPECT_EQ(read.has_value(), piece.size(1) > 1 && (network.stack().reading_size() == 0 ||
-                                                            network.stack().held_size(0) > 0));
+          const auto goes_on = network.stack().recorded(
+              {.batch = kBatch, .steps = piece.size(1), .from = at.stack, .driven_by = at.hidden});
+          EXPECT_EQ(read.has_value(), piece.size(1) > 1 && goes_on != nullptr);
           if (!read) read = network.read(piece, at, &own, refinement);
           all.push_back(read->first);
           at = window == 0 ? read->second : read->second.detached();

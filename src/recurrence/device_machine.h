@@ -269,7 +269,7 @@ class DeviceStepMachine {
     program_.bottom_node = memory.b;
     program_.left_node = traced_.left;
     program_.memory = traced_.shape;
-    program_.memory.row_start = nullptr;
+    program_.memory.automaton.row_start = nullptr;
     const auto sizes = device_step_sizes(program_.memory);
     program_.tape = take(numbers, run_.models * run_.batch * sizes.tape);
     program_.scratch = take(numbers, run_.models * run_.batch * sizes.scratch);

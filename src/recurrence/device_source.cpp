@@ -50,33 +50,38 @@ std::string shape_function(const MemoryShape& shape) {
   set_enum("kind", "MemoryKind", shape.kind);
   set("reading", shape.reading, usual.reading);
   set("actions", shape.actions, usual.actions);
-  set("size", shape.size, usual.size);
-  set_enum("ends", "SectionEnds", shape.ends);
-  set("memories", shape.memories, usual.memories);
-  for (int k = 0; k < 3; ++k)
-    set_enum(fmt::format("strengths[{}]", k), "StrengthKind", shape.strengths[k]);
-  set("max_strength", shape.max_strength, usual.max_strength);
-  set("automaton.states", shape.automaton.states, 0);
-  set("automaton.symbols", shape.automaton.symbols, 0);
-  set("automaton.channels", shape.automaton.channels, 0);
-  set("automaton.window", shape.automaton.window, 0);
-  set("reexposed", shape.reexposed, usual.reexposed);
-  set("state_symbol", shape.state_symbol, usual.state_symbol);
-  set("normalized", shape.normalized, usual.normalized);
-  set_enum("shifted", "ShiftedKind", shape.shifted);
-  set("shared", shape.shared, usual.shared);
-  set("no_op", shape.no_op, usual.no_op);
-  set("worn", shape.worn, usual.worn);
-  set("reach", shape.reach, usual.reach);
-  set("limit", shape.limit, usual.limit);
-  set("taped", shape.taped, usual.taped);
   set("goes_on", shape.goes_on, usual.goes_on);
-  set("held_moves", shape.held_moves, usual.held_moves);
-  set("held_constant", shape.held_constant, usual.held_constant);
-  set("empty", shape.empty, usual.empty);
-  set("epsilon", shape.epsilon, usual.epsilon);
-  set("tolerance", shape.tolerance, usual.tolerance);
-  set("stops", shape.stops, usual.stops);
+  const auto &sections = shape.sections, &usual_sections = usual.sections;
+  set_enum("sections.ends", "SectionEnds", sections.ends);
+  set("sections.size", sections.size, usual_sections.size);
+  set("sections.memories", sections.memories, usual_sections.memories);
+  for (int k = 0; k < 3; ++k)
+    set_enum(fmt::format("sections.strengths[{}]", k), "StrengthKind", sections.strengths[k]);
+  set("sections.max_strength", sections.max_strength, usual_sections.max_strength);
+  const auto &shifted = shape.shifted, &usual_shifted = usual.shifted;
+  set_enum("shifted.kind", "ShiftedKind", shifted.kind);
+  set("shifted.size", shifted.size, usual_shifted.size);
+  set("shifted.shared", shifted.shared, usual_shifted.shared);
+  set("shifted.no_op", shifted.no_op, usual_shifted.no_op);
+  set("shifted.worn", shifted.worn, usual_shifted.worn);
+  set("shifted.reach", shifted.reach, usual_shifted.reach);
+  set("shifted.limit", shifted.limit, usual_shifted.limit);
+  set("shifted.empty", shifted.empty, usual_shifted.empty);
+  set("shifted.taped", shifted.taped, usual_shifted.taped);
+  const auto &automaton = shape.automaton, &usual_automaton = usual.automaton;
+  set("automaton.states", automaton.states, 0);
+  set("automaton.symbols", automaton.symbols, 0);
+  set("automaton.channels", automaton.channels, 0);
+  set("automaton.window", automaton.window, 0);
+  set("automaton.reexposed", automaton.reexposed, usual_automaton.reexposed);
+  set("automaton.state_symbol", automaton.state_symbol, usual_automaton.state_symbol);
+  set("automaton.normalized", automaton.normalized, usual_automaton.normalized);
+  set("automaton.held_moves", automaton.held_moves, usual_automaton.held_moves);
+  set("automaton.held_constant", automaton.held_constant, usual_automaton.held_constant);
+  set("analog.symbols", shape.analog.symbols, usual.analog.symbols);
+  set("analog.epsilon", shape.analog.epsilon, usual.analog.epsilon);
+  set("analog.tolerance", shape.analog.tolerance, usual.analog.tolerance);
+  set("analog.stops", shape.analog.stops, usual.analog.stops);
   return all +
          "  shape.steps = run.steps - less;\n"
          "  shape.held = run.held;\n"

@@ -271,8 +271,8 @@ class StepMachine {
     program_.after = traced_.after;
     if (traced_.memory >= 0) {
       program_.memory = traced_.shape;
-      program_.memory.row_start = traced_.row_start.data();
-      program_.memory.taped = gradients_;
+      program_.memory.automaton.row_start = traced_.row_start.data();
+      program_.memory.shifted.taped = gradients_;
       program_.tape_size = kernel_.tape_size(program_.memory);
       program_.memory_scratch_size = kernel_.memory_scratch_size(program_.memory);
     }

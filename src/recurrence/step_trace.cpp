@@ -130,8 +130,8 @@ void StepTrace::drive(const Traced& reading, const Traced& actions, const Memory
   moved_ = {this, memory_};
   shape_ = shape;
   shape_.held = taken_.count;
-  shape_.held_moves = taken_.moves;
-  shape_.held_constant = taken_.constant;
+  shape_.automaton.held_moves = taken_.moves;
+  shape_.automaton.held_constant = taken_.constant;
   shape_.goes_on = held_ >= 0;
   if (left_ >= 0) nodes_[static_cast<std::size_t>(left_)].a = memory_;
   shape_.reading = reading.size();

@@ -245,9 +245,9 @@ MemoryShape AutomatonStack::memory_shape(const StepTrace& trace, std::int64_t st
   memory.automaton.symbols = static_cast<int>(shape_.symbols);
   memory.automaton.channels = shape_.vector;
   memory.automaton.window = shape_.window;
-  memory.reexposed = shape_.reexposed;
-  memory.state_symbol = shape_.state_symbol;
-  memory.normalized = normalized_;
+  memory.automaton.reexposed = shape_.reexposed;
+  memory.automaton.state_symbol = shape_.state_symbol;
+  memory.automaton.normalized = normalized_;
   return memory;
 }
 

@@ -71,8 +71,8 @@ class BabyNtm : public MemoryStack {
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
                    std::int64_t steps) const override {
-    MemoryShape shape;
-    shape.shifted = ShiftedKind::tape;
+    ShiftedShape shape;
+    shape.kind = ShiftedKind::tape;
     shape.shared = true;
     shape.limit = cells_;
     const Traced weights = shares(hidden);

@@ -86,8 +86,8 @@ class ListStack : public MemoryStack {
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
                    std::int64_t steps) const override {
-    MemoryShape shape;
-    shape.shifted = ShiftedKind::list;
+    ShiftedShape shape;
+    shape.kind = ShiftedKind::list;
     shape.no_op = no_op_;
     shape.reach = reach_;
     shape.empty = empty_;

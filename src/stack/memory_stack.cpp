@@ -37,11 +37,13 @@ RecordedStackPtr MemoryStack::recorded(const StackRequest& request) const {
 }
 
 void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
-                    const Traced& reading, std::int64_t steps, MemoryShape shape) {
-  shape.kind = MemoryKind::shifted;
-  shape.steps = steps;
-  shape.size = values.size();
-  trace.drive(reading, joined({weights, values}), shape);
+                    const Traced& reading, std::int64_t steps, ShiftedShape shape) {
+  MemoryShape memory;
+  memory.kind = MemoryKind::shifted;
+  memory.steps = steps;
+  memory.shifted = shape;
+  memory.shifted.size = values.size();
+  trace.drive(reading, joined({weights, values}), memory);
 }
 
 }  // namespace pushdown

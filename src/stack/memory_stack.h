@@ -32,6 +32,6 @@ class MemoryStack : public Stack {
 // Records the update of a shifted memory (kernel/memory/shifted.h) with the weights of its actions
 // and the values that it pushes.
 void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
-                    const Traced& reading, std::int64_t steps, MemoryShape shape);
+                    const Traced& reading, std::int64_t steps, ShiftedShape shape);
 
 }  // namespace pushdown

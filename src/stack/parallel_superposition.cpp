@@ -104,7 +104,7 @@ class ParallelSuperposition : public MemoryStack {
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
                    std::int64_t steps) const override {
-    MemoryShape shape;
+    ShiftedShape shape;
     shape.no_op = structure_.no_op;
     shape.worn = structure_.worn;
     shape.reach = structure_.read_depth;

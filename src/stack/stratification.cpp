@@ -232,12 +232,12 @@ class StratificationStack : public MemoryStack {
     MemoryShape memory;
     memory.kind = MemoryKind::stratification;
     memory.steps = steps;
-    memory.ends = ends_;
-    memory.memories = memories_;
-    memory.size = size_;
+    memory.sections.ends = ends_;
+    memory.sections.memories = memories_;
+    memory.sections.size = size_;
     for (int what = 0; what < kStrengths; ++what)
-      memory.strengths[what] = layers_[0].strengths[what].kind();
-    memory.max_strength = greatest_;
+      memory.sections.strengths[what] = layers_[0].strengths[what].kind();
+    memory.sections.max_strength = greatest_;
     // The memory computes the strengths from the values of their layers.
     std::vector<Traced> actions;
     for (const auto& [strengths, vector] : layers_) {

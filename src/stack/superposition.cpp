@@ -86,7 +86,7 @@ class SuperpositionStack : public MemoryStack {
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
                    std::int64_t steps) const override {
-    MemoryShape shape;
+    ShiftedShape shape;
     shape.shared = true;
     shape.no_op = no_op_;
     shape.limit = limit_;

@@ -358,7 +358,7 @@ std::vector<Subject> subjects() {
       constexpr std::int64_t kSteps = 16;
       const auto network = std::make_shared<MemoryNetwork>(example.shape, 1, kSteps, at::kDouble);
       // Strengths that differ much, so that pops reach far.
-      if (example.shape.ends == SectionEnds::deque) network->action.detach().mul_(3);
+      if (example.shape.sections.ends == SectionEnds::deque) network->action.detach().mul_(3);
       all.push_back({of.name, source_of(of, 1, kSteps), [=](Way way) {
                        return outcome(of, *network, of.options.windowed ? 3 : 0, way);
                      }});

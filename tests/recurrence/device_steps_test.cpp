@@ -113,8 +113,7 @@ TYPED_TEST(DeviceSteps, Windows) {
 TYPED_TEST(DeviceSteps, ThousandSteps) {
   using F = TypeParam;
   for (const auto& [name, shape] : memories()) {
-    const bool cheap = shape.kind == MemoryKind::shifted || shape.kind == MemoryKind::analog;
-    if (!cheap || shape.size > 2) continue;
+    if (shape.kind != MemoryKind::shifted || shape.shifted.size > 2) continue;
     const MemoryNetwork network(shape, 1, 1000, this->options());
     expect_same<F>(outcome<F>(network, 0, nullptr), outcome<F>(network, 0, by_teams<F>(1, 1)), name,
                    20);

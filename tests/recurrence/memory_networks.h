@@ -22,14 +22,14 @@ inline MemoryShape shifted(ShiftedKind kind, std::int64_t size, bool shared, boo
                            std::int64_t reach, std::int64_t limit = 0, bool worn = false,
                            double empty = 0) {
   MemoryShape shape{MemoryKind::shifted};
-  shape.shifted = kind;
-  shape.size = size;
-  shape.shared = shared;
-  shape.no_op = no_op;
-  shape.reach = reach;
-  shape.limit = limit;
-  shape.worn = worn;
-  shape.empty = empty;
+  shape.shifted.kind = kind;
+  shape.shifted.size = size;
+  shape.shifted.shared = shared;
+  shape.shifted.no_op = no_op;
+  shape.shifted.reach = reach;
+  shape.shifted.limit = limit;
+  shape.shifted.worn = worn;
+  shape.shifted.empty = empty;
   const std::int64_t kinds =
       kind == ShiftedKind::tape ? 5 : (kind == ShiftedKind::stack ? 2 : 3) + (no_op ? 1 : 0);
   shape.actions = kinds * (shared ? 1 : size) + size;
@@ -41,12 +41,12 @@ inline MemoryShape shifted(ShiftedKind kind, std::int64_t size, bool shared, boo
 }
 inline MemoryShape analog(bool stops) {
   MemoryShape shape{MemoryKind::analog};
-  shape.size = 3;
-  shape.epsilon = 0.05;
-  shape.tolerance = 0.1;
-  shape.stops = stops;
-  shape.actions = 1 + shape.size;
-  shape.reading = shape.size + 3;
+  shape.analog.symbols = 3;
+  shape.analog.epsilon = 0.05;
+  shape.analog.tolerance = 0.1;
+  shape.analog.stops = stops;
+  shape.actions = 1 + shape.analog.symbols;
+  shape.reading = shape.analog.symbols + 3;
   return shape;
 }
 
@@ -55,14 +55,14 @@ inline MemoryShape sections(SectionEnds ends, std::int64_t size, std::int64_t me
                             StrengthKind pop = StrengthKind::sigmoid,
                             StrengthKind read = StrengthKind::fixed, std::int64_t greatest = 1) {
   MemoryShape shape{MemoryKind::stratification};
-  shape.size = size;
-  shape.ends = ends;
-  shape.memories = memories;
-  shape.max_strength = greatest;
+  shape.sections.size = size;
+  shape.sections.ends = ends;
+  shape.sections.memories = memories;
+  shape.sections.max_strength = greatest;
   std::int64_t rows = size;
   const StrengthKind kinds[] = {push, pop, read};
   for (int what = 0; what < 3; ++what) {
-    shape.strengths[what] = kinds[what];
+    shape.sections.strengths[what] = kinds[what];
     rows += strength_rows(kinds[what], greatest);
   }
   const std::int64_t places = ends == SectionEnds::deque ? 2 : 1;
@@ -74,10 +74,10 @@ inline MemoryShape automaton(int states, int symbols, std::int64_t channels = 0,
                              bool reexposed = true, bool state_symbol = true,
                              bool normalized = false) {
   MemoryShape shape{MemoryKind::nondeterministic};
-  shape.automaton = {states, symbols, 0, channels};
-  shape.reexposed = reexposed;
-  shape.state_symbol = state_symbol;
-  shape.normalized = normalized;
+  shape.automaton = {{states, symbols, 0, channels}};
+  shape.automaton.reexposed = reexposed;
+  shape.automaton.state_symbol = state_symbol;
+  shape.automaton.normalized = normalized;
   const std::int64_t c = states * symbols;
   shape.actions = c * (2 * c + states) + channels;
   shape.reading = channels > 0 ? c * channels : state_symbol ? c : symbols;
@@ -183,11 +183,11 @@ struct MemoryNetwork {
     MemoryShape memory = shape;
     memory.steps = steps;
     if (shape.kind == MemoryKind::shifted) {
-      const auto weights = shape.actions - shape.size;
+      const auto weights = shape.actions - shape.shifted.size;
       const Traced shares = given.narrow(1, 0, weights);
-      const auto kinds = shape.shared ? weights : weights / shape.size;
+      const auto kinds = shape.shifted.shared ? weights : weights / shape.shifted.size;
       given = joined(std::vector<Traced>{shares.softmax_of_groups(kinds),
-                                         given.narrow(1, weights, shape.size).sigmoid()});
+                                         given.narrow(1, weights, shape.shifted.size).sigmoid()});
     } else if (shape.kind == MemoryKind::analog) {
       given = joined(std::vector<Traced>{given.tanh(), trace.sequence(symbols)});
       memory.steps = steps + 1;

@@ -26,9 +26,9 @@ class Shifted final : public Definition {
  public:
   Shifted(const MemoryShape& shape, std::int64_t batch, std::int64_t steps,
           at::TensorOptions options)
-      : z_(shape), rest_(at::full({batch, shape.size}, shape.empty, options)) {
+      : z_(shape.shifted), rest_(at::full({batch, z_.size}, z_.empty, options)) {
     const auto many = z_.limit > 0 ? z_.limit : steps + z_.reach + 1;
-    low_ = z_.shifted == ShiftedKind::list ? -many : 0;
+    low_ = z_.kind == ShiftedKind::list ? -many : 0;
     cells_.assign(many - low_, rest_);
   }
   void step(const Tensor& given) override {
@@ -38,7 +38,7 @@ class Shifted final : public Definition {
       if (z_.shared) return given.narrow(1, a, 1);
       return given.narrow(1, 0, weights).view({batch, z_.size, -1}).select(2, a);
     };
-    if (z_.shifted == ShiftedKind::tape) {
+    if (z_.kind == ShiftedKind::tape) {
       const Tensor all = at::stack(cells_, 1), none = at::zeros_like(all.narrow(1, 0, 1));
       const auto beyond = z_.limit - 1;
       const Tensor later = at::cat({none, all.narrow(1, 0, beyond)}, 1),
@@ -53,7 +53,7 @@ class Shifted final : public Definition {
     std::vector<Tensor> next;
     for (auto d = low_; d < low_ + static_cast<std::int64_t>(cells_.size()); ++d) {
       Tensor sum;
-      if (z_.shifted == ShiftedKind::stack) {
+      if (z_.kind == ShiftedKind::stack) {
         sum = w(0) * (d == 0 ? value : cell(d - 1)) + w(1) * cell(d + 1);
         if (z_.no_op && !(z_.worn && d > 0)) sum = sum + w(2) * cell(d);
       } else {
@@ -68,7 +68,7 @@ class Shifted final : public Definition {
   }
   Tensor reading() const override {
     std::vector<Tensor> read;
-    const bool list = z_.shifted == ShiftedKind::list, tape = z_.shifted == ShiftedKind::tape;
+    const bool list = z_.kind == ShiftedKind::list, tape = z_.kind == ShiftedKind::tape;
     for (auto d = list ? -z_.reach : 0; d <= (list ? z_.reach : tape ? 0 : z_.reach - 1); ++d)
       read.push_back(cell(d));
     return z_.shared ? at::cat(read, 1) : at::stack(read, 2).flatten(1);
@@ -84,7 +84,7 @@ class Shifted final : public Definition {
     return at >= 0 && at < static_cast<std::int64_t>(cells_.size()) ? cells_[at] : rest_;
   }
 
-  MemoryShape z_;
+  ShiftedShape z_;
   std::int64_t low_;
   std::vector<Tensor> cells_;
   Tensor rest_;  // all other cells
@@ -94,7 +94,7 @@ class Shifted final : public Definition {
 class SectionsByTensors final : public Definition {
  public:
   SectionsByTensors(const MemoryShape& shape, std::int64_t batch, at::TensorOptions options)
-      : z_(shape), strata_(empty_strata(batch, shape.memories, shape.size, options)) {}
+      : z_(shape.sections), strata_(empty_strata(batch, z_.memories, z_.size, options)) {}
   void step(const Tensor& given) override {
     const auto batch = given.size(0);
     std::int64_t at = 0;
@@ -128,7 +128,7 @@ class SectionsByTensors final : public Definition {
   }
 
  private:
-  MemoryShape z_;
+  SectionsShape z_;
   Strata strata_;
 };
 
@@ -136,12 +136,12 @@ class SectionsByTensors final : public Definition {
 class Analog final : public Definition {
  public:
   Analog(const MemoryShape& shape, std::int64_t batch, at::TensorOptions options)
-      : z_(shape),
-        stack_(empty_analog_stack(batch, shape.size, options)),
+      : z_(shape.analog),
+        stack_(empty_analog_stack(batch, shape.analog.symbols, options)),
         unmet_(at::zeros({batch}, options)),
         counts_(at::ones({batch}, options)) {}
   void step(const Tensor& given) override {
-    const Tensor symbol = given.narrow(1, 1, z_.size), none = at::zeros_like(unmet_);
+    const Tensor symbol = given.narrow(1, 1, z_.symbols), none = at::zeros_like(unmet_);
     const Tensor running = unmet_ == 0, length = analog_length(stack_);
     const Tensor active = running.logical_and(symbol.sum(1) > 0);
     Tensor action = at::where(active, active_actions(given.select(1, 0), z_.epsilon), none);
@@ -163,7 +163,7 @@ class Analog final : public Definition {
   }
 
  private:
-  MemoryShape z_;
+  AnalogShape z_;
   AnalogStack stack_;
   Tensor unmet_, counts_;
 };
@@ -195,9 +195,10 @@ Tensor run_plainly(const MemoryNetwork& network, std::int64_t window) {
     }
     Tensor given = at::linear(hidden, network.action, network.action_bias);
     if (z.kind == MemoryKind::shifted) {
-      const auto weights = z.actions - z.size, kinds = z.shared ? weights : weights / z.size;
+      const auto size = z.shifted.size;
+      const auto weights = z.actions - size, kinds = z.shifted.shared ? weights : weights / size;
       const Tensor shares = given.narrow(1, 0, weights).unflatten(1, {-1, kinds}).softmax(2);
-      given = at::cat({shares.flatten(1), given.narrow(1, weights, z.size).sigmoid()}, 1);
+      given = at::cat({shares.flatten(1), given.narrow(1, weights, size).sigmoid()}, 1);
     } else if (z.kind == MemoryKind::analog) {
       given = at::cat({given.tanh(), network.symbols.select(1, t)}, 1);
     }

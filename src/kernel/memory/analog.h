@@ -22,10 +22,10 @@ struct AnalogMemory {
 
   PUSHDOWN_DEVICE AnalogMemory(const MemoryShape& shape, const StackMemory<F>& memory)
       : updates(static_cast<Index>(shape.steps - 1)),
-        symbols(static_cast<Index>(shape.size)),
-        epsilon(static_cast<F>(shape.epsilon)),
-        held(static_cast<F>(1 - shape.tolerance)),
-        stops(shape.stops),
+        symbols(static_cast<Index>(shape.analog.symbols)),
+        epsilon(static_cast<F>(shape.analog.epsilon)),
+        held(static_cast<F>(1 - shape.analog.tolerance)),
+        stops(shape.analog.stops),
         actions(memory.tape),
         kinds(actions + updates),
         lengths(kinds + updates),

@@ -108,7 +108,7 @@ struct NondeterministicLoops {
 
   PUSHDOWN_DEVICE NondeterministicLoops(const MemoryShape& shape, const StackMemory<F>& memory)
       : head(shape.automaton.held + 1),
-        first_update(shape.held_moves ? 1 : 0),
+        first_update(shape.automaton.held_moves ? 1 : 0),
         last(static_cast<Index>(shape.automaton.steps) + 1),
         q(shape.automaton.states),
         s(shape.automaton.symbols),
@@ -116,11 +116,11 @@ struct NondeterministicLoops {
         w(2 * configurations(shape) + shape.automaton.states),
         m(shape.automaton.channels),
         window(window_of(shape)),
-        reexposed(shape.reexposed),
-        state_symbol(shape.state_symbol),
-        normalized(shape.normalized),
+        reexposed(shape.automaton.reexposed),
+        state_symbol(shape.automaton.state_symbol),
+        normalized(shape.automaton.normalized),
         goes_on(shape.goes_on),
-        held_constant(shape.held_constant),
+        held_constant(shape.automaton.held_constant),
         weights(memory.tape),
         vectors(weights + rounded(updates_of(shape) * c * w)),
         forward_weights(vectors + rounded(updates_of(shape) * m)),
@@ -154,7 +154,7 @@ struct NondeterministicLoops {
     return static_cast<Count>(shape.automaton.states) * shape.automaton.symbols;
   }
   PUSHDOWN_HOST_DEVICE static Count updates_of(const MemoryShape& shape) {
-    return shape.steps - 1 + (shape.held_moves ? 1 : 0);
+    return shape.steps - 1 + (shape.automaton.held_moves ? 1 : 0);
   }
   PUSHDOWN_HOST_DEVICE static Count columns_size(const MemoryShape& shape) {
     return (1 + shape.automaton.channels) *

@@ -29,39 +29,67 @@ enum class StrengthKind { sigmoid, expectation, fixed };
   return kind == StrengthKind::sigmoid ? 1 : kind == StrengthKind::expectation ? greatest + 1 : 0;
 }
 
-struct MemoryShape {
-  MemoryKind kind = MemoryKind::none;
-  std::int64_t steps = 0, reading = 0, actions = 0;
-  std::int64_t size = 0;                  // m, for the vector stacks
-  SectionEnds ends = SectionEnds::stack;  // for stratification
-  std::int64_t memories = 1;              // the same: number of parallel memories
-  // The same: strengths of pushes, pops and readings.
+// Sections with strengths (sections.h).
+struct SectionsShape {
+  SectionEnds ends = SectionEnds::stack;
+  std::int64_t size = 0;      // numbers of a vector
+  std::int64_t memories = 1;  // parallel ones
+  // Of pushes, pops and readings.
   StrengthKind strengths[3] = {StrengthKind::sigmoid, StrengthKind::sigmoid, StrengthKind::fixed};
   std::int64_t max_strength = 1;
-  NondeterministicSize automaton;           // for the nondeterministic stacks, steps = T - 1
-  const std::int64_t* row_start = nullptr;  // see NondeterministicMemory
-  bool reexposed = false, state_symbol = false, normalized = true;
-  // For shifted memories.
-  ShiftedKind shifted = ShiftedKind::stack;
-  bool shared = false;     // one set of weights for all `size` numbers of a cell
+
+  bool operator==(const SectionsShape&) const = default;
+};
+
+// Cells that become mixtures of their neighbours (shifted.h).
+struct ShiftedShape {
+  ShiftedKind kind = ShiftedKind::stack;
+  std::int64_t size = 0;   // numbers of a cell
+  bool shared = false;     // one set of weights for all numbers of a cell
   bool no_op = false;      // one additional action
   bool worn = false;       // for a stack: no_op keeps only the top cell
   std::int64_t reach = 1;  // number of cells read from a stack, or to each side of a head
   std::int64_t limit = 0;  // cells of a tape, or of a stack with limited depth; 0: none
+  double empty = 0;        // content of cells that were never written
   bool taped = true;       // kept for a backward pass
-  // For memories that a run takes over from a previous run, see memories.h: the number of earlier
-  // updates, or for shifted memories the cells that may have been written (the extent, see there),
-  // or for nondeterministic stacks the nodes below the head; and whether this run takes over a
-  // memory and leaves it to a later one.
-  std::int64_t held = 0;
-  bool goes_on = false;
-  // For nondeterministic stacks: whether the actions of an update that comes before the first
-  // reading follow the content, and whether the content is constant.
+
+  bool operator==(const ShiftedShape&) const = default;
+};
+
+// The nondeterministic stacks (nondeterministic.h, device_nondeterministic.h); its steps are the
+// updates, T - 1.
+struct AutomatonShape : NondeterministicSize {
+  const std::int64_t* row_start = nullptr;  // see NondeterministicMemory
+  bool reexposed = false, state_symbol = false, normalized = true;
+  // Of a run that takes over a content: whether the actions of an update that comes before the
+  // first reading follow it, and whether it is constant.
   bool held_moves = false, held_constant = false;
-  double empty = 0;  // content of cells that were never written
-  // For the analog stack, see model/analog_pushdown.h.
+
+  bool operator==(const AutomatonShape&) const = default;
+};
+
+// The analog stack (analog.h; model/analog_pushdown.h).
+struct AnalogShape {
+  std::int64_t symbols = 0;
   double epsilon = 0, tolerance = 0;
   bool stops = false;
+
+  bool operator==(const AnalogShape&) const = default;
+};
+
+struct MemoryShape {
+  MemoryKind kind = MemoryKind::none;
+  std::int64_t steps = 0, reading = 0, actions = 0;
+  // Whether this run takes over a memory from a previous run and leaves it to a later one, see
+  // memories.h, and the number of earlier updates: for shifted memories the cells that may have
+  // been written (the extent, see there), for nondeterministic stacks the nodes below the head.
+  bool goes_on = false;
+  std::int64_t held = 0;
+  // Of its kind alone.
+  SectionsShape sections;
+  ShiftedShape shifted;
+  AutomatonShape automaton;
+  AnalogShape analog;
 
   bool operator==(const MemoryShape&) const = default;
 };

@@ -40,16 +40,16 @@ struct NondeterministicStackMemory {
                        2 * kPadding);
   }
   static Index updates_of(const MemoryShape& shape) {
-    return shape.steps - 1 + (shape.held_moves ? 1 : 0);
+    return shape.steps - 1 + (shape.automaton.held_moves ? 1 : 0);
   }
   static Index tape_size(const MemoryShape& shape) {
     const auto& z = shape.automaton;
-    return head_size(shape) + (z.edge_rows() + z.states) * shape.row_start[z.nodes()];
+    return head_size(shape) + (z.edge_rows() + z.states) * shape.automaton.row_start[z.nodes()];
   }
   static Index scratch_size(const MemoryShape& shape) {
     const auto& z = shape.automaton;
     const Index c = z.configurations();
-    return z.edge_rows() * shape.row_start[z.nodes()] + z.forward_gradients() +
+    return z.edge_rows() * shape.automaton.row_start[z.nodes()] + z.forward_gradients() +
            z.popped_gradient() + padded_size(c * z.actions()) + padded_size((1 + z.channels) * c) +
            padded_size(z.channels) + padded_size(c * z.actions() + z.channels);
   }
@@ -83,7 +83,7 @@ struct NondeterministicStackMemory {
           value[b * m + k] = u[b] * sum_of(sum);
         }
       copy(reading, value, c * m);
-    } else if (shape.state_symbol) {
+    } else if (shape.automaton.state_symbol) {
       copy(reading, u, c);
     } else {
       clear(reading, s);
@@ -100,8 +100,8 @@ struct NondeterministicStackMemory {
     clear(memory.forward, 2 * c);
     clear(memory.mass, 2 * c);
     memory.forward[0] = memory.forward[c] = memory.mass[c] = 1;
-    if (shape.reexposed) memory.row(memory.columns, 1, 0)[0] = 1;
-    for (Index k = 0; shape.reexposed && k < m; ++k)
+    if (shape.automaton.reexposed) memory.row(memory.columns, 1, 0)[0] = 1;
+    for (Index k = 0; shape.automaton.reexposed && k < m; ++k)
       memory.row(memory.columns, 1, (1 + k) * c)[0] = bottom[k];
     read(1, reading);
     // The initial bottom is read at first even if it can never be seen again.
@@ -159,15 +159,15 @@ struct NondeterministicStackMemory {
     } while (range.again(row_sum(from, c), row_sum(memory.mass + node * c, c)));
     const F* mass = memory.mass + node * c;
     if ((loses || gives_up(mass, c)) && watches_losses())
-      loses = follow_lost_runs<F>({memory.size.states, memory.size.symbols, given, shape.normalized,
-                                   range.raised, from, mass},
+      loses = follow_lost_runs<F>({memory.size.states, memory.size.symbols, given,
+                                   shape.automaton.normalized, range.raised, from, mass},
                                   lost);
     read(node, reading);
   }
 
   // Computes the transition weights from the scores of the action layer.
   void weigh(const F* given, const F* from, const AutomatonRange<F>& range, F* used) const {
-    if (shape.normalized) {
+    if (shape.automaton.normalized) {
       for (Index a = 0; a < c; ++a) {
         const F largest = row_greatest(given + a * w, w);
         for (Index k = 0; k < w; ++k) used[a * w + k] = given[a * w + k] - largest;
@@ -187,7 +187,7 @@ struct NondeterministicStackMemory {
     for (Index a = 0; a < c; ++a) {
       F* to = used + a * w;
       F factor = from[a] > 0 ? F(1) : F(0);
-      if (shape.normalized) factor = 1 / row_sum(to, w);
+      if (shape.automaton.normalized) factor = 1 / row_sum(to, w);
       scale_weights(to, factor);
     }
   }
@@ -196,7 +196,7 @@ struct NondeterministicStackMemory {
     for (Index a = 0; a < c; ++a) {
       F* to = used + a * w;
       F shift = 0;
-      if (shape.normalized) {
+      if (shape.automaton.normalized) {
         copy(weight_gradient, to, w);
         exp_all(weight_gradient, padded_size(w));
         shift = static_cast<F>(__builtin_log(row_sum(weight_gradient, w)));
@@ -228,9 +228,9 @@ struct NondeterministicStackMemory {
     }
     const Index s = memory.size.symbols;
     F mean = 0;
-    for (Index b = 0; b < c; ++b) mean += given[shape.state_symbol ? b : b % s] * u[b];
+    for (Index b = 0; b < c; ++b) mean += given[shape.automaton.state_symbol ? b : b % s] * u[b];
     for (Index b = 0; b < c; ++b)
-      reading_rows[b] = u[b] * (given[shape.state_symbol ? b : b % s] - mean);
+      reading_rows[b] = u[b] * (given[shape.automaton.state_symbol ? b : b % s] - mean);
   }
 
   template <class Team>
@@ -268,11 +268,11 @@ struct NondeterministicStackMemory {
       const F* to = used + a * w;
       const F* slope = weight_gradient + a * w;
       // The weights of a configuration sum to 1, or to exp(raised).
-      const F sum = shape.normalized ? row_sum(to, w) : F(0);
+      const F sum = shape.automaton.normalized ? row_sum(to, w) : F(0);
       const F mean = sum > 0 ? row_dot(to, slope, w) / sum : F(0);
       for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
     }
-    if (!shape.normalized && is_noise(used)) clear(out, c * w);
+    if (!shape.automaton.normalized && is_noise(used)) clear(out, c * w);
     copy(out + c * w, vector_gradient, m);
   }
 
@@ -291,7 +291,7 @@ struct NondeterministicStackMemory {
   void end_backward(const Team& team, const F* reading_gradient, F* bottom) {
     if (shape.goes_on) return give_back(team, taken(bottom), reading_gradient);
     if (m == 0) return;
-    if (!shape.reexposed) return copy(bottom, reading_gradient, m);
+    if (!shape.automaton.reexposed) return copy(bottom, reading_gradient, m);
     spread(1, reading_gradient);
     kernel.finish_backward(memory, 1, last, reading_rows);
     for (Index k = 0; k < m; ++k) bottom[k] = memory.row(memory.numerators, 1, (1 + k) * c)[0];
@@ -300,7 +300,8 @@ struct NondeterministicStackMemory {
   template <class Team>
   void give_back(const Team& team, const AutomatonContent<F>& content, const F* reading_gradient) {
     if (first > 0) undo(team, 0, reading_gradient, content.actions());
-    if (shape.held_constant) return clear(content.numbers, content.actions() - content.numbers);
+    if (shape.automaton.held_constant)
+      return clear(content.numbers, content.actions() - content.numbers);
     // The weights of the first update are multiplied by u.
     const F* u = memory.forward + head * c;
     F* slope = content.forward();
@@ -310,7 +311,8 @@ struct NondeterministicStackMemory {
                      : F(0);
     clear(content.vectors(), m * c);
     for (Index b = 0; first == 0 && b < c; ++b) {
-      if (m == 0) slope[b] += reading_gradient[shape.state_symbol ? b : b % memory.size.symbols];
+      if (m == 0)
+        slope[b] += reading_gradient[shape.automaton.state_symbol ? b : b % memory.size.symbols];
       for (Index k = 0; k < m; ++k) {
         const F given = reading_gradient[b * m + k];
         slope[b] += given * head_vectors[k * c + b];
@@ -343,7 +345,7 @@ NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& g
       vector_row(padded_size(m)),
       head(given.automaton.held + 1),
       last(given.automaton.steps + 1),
-      first(given.held_moves ? 1 : 0),
+      first(given.automaton.held_moves ? 1 : 0),
       weights(place.tape),
       left_gradient(nullptr) {
   const auto& z = given.automaton;
@@ -356,13 +358,13 @@ NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& g
   F* forward = lost + c;
   F* columns = place.tape + head_size(given);
   memory = {z,
-            given.row_start,
+            z.row_start,
             columns,
-            columns + z.edge_rows() * given.row_start[z.nodes()],
+            columns + z.edge_rows() * z.row_start[z.nodes()],
             forward,
             forward + z.nodes() * c,
             place.scratch,
-            place.scratch + z.edge_rows() * given.row_start[z.nodes()]};
+            place.scratch + z.edge_rows() * z.row_start[z.nodes()]};
   memory.popped_gradient = memory.forward_gradients + z.forward_gradients();
   weight_gradient = memory.popped_gradient + z.popped_gradient();
   reading_rows = weight_gradient + row;

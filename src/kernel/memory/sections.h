@@ -34,12 +34,12 @@ struct SectionMemory {
       : held(static_cast<Index>(shape.held)),
         updates(updates_of(shape)),
         made(static_cast<Index>(shape.steps - 1)),
-        m(static_cast<Index>(shape.size)),
-        memories(static_cast<Index>(shape.memories)),
+        m(static_cast<Index>(shape.sections.size)),
+        memories(static_cast<Index>(shape.sections.memories)),
         ends(ends_of(shape)),
-        values(static_cast<Index>(shape.max_strength + 1)),
-        kind(shape.ends),
-        how{shape.strengths[0], shape.strengths[1], shape.strengths[2]},
+        values(static_cast<Index>(shape.sections.max_strength + 1)),
+        kind(shape.sections.ends),
+        how{shape.sections.strengths[0], shape.sections.strengths[1], shape.sections.strengths[2]},
         end_rows(memories * m),
         chance_row(chances_of(shape)),
         actions(memory.tape),
@@ -56,13 +56,13 @@ struct SectionMemory {
     return static_cast<Index>(shape.held + shape.steps - 1);
   }
   PUSHDOWN_HOST_DEVICE static Index ends_of(const MemoryShape& shape) {
-    return shape.ends == SectionEnds::deque ? 2 : 1;
+    return shape.sections.ends == SectionEnds::deque ? 2 : 1;
   }
   PUSHDOWN_HOST_DEVICE static Index chances_of(const MemoryShape& shape) {
     Index count = 0;
     for (int what = 0; what < 3; ++what)
-      if (shape.strengths[what] == StrengthKind::expectation)
-        count += static_cast<Index>(shape.memories * (shape.max_strength + 1));
+      if (shape.sections.strengths[what] == StrengthKind::expectation)
+        count += static_cast<Index>(shape.sections.memories * (shape.sections.max_strength + 1));
     return count;
   }
   template <class Number>
@@ -70,15 +70,15 @@ struct SectionMemory {
     return updates * row + kRowPadding;
   }
   PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
-    const Count made = shape.steps - 1, u = updates_of(shape), k = shape.memories;
+    const Count made = shape.steps - 1, u = updates_of(shape), k = shape.sections.memories;
     return ends_of(shape) * (part_size(made, 3 * k) + part_size<Count>(made, chances_of(shape)) +
-                             part_size<Count>(u, k * shape.size) + k) +
-           k * Sections<F>::tape_size(u, shape.ends, Count{shape.held});
+                             part_size<Count>(u, k * shape.sections.size) + k) +
+           k * Sections<F>::tape_size(u, shape.sections.ends, Count{shape.held});
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
-    const Count u = updates_of(shape), k = shape.memories;
-    return ends_of(shape) * (part_size<Count>(u, k * shape.size) + k) +
-           k * Sections<F>::scratch_size(u, shape.ends);
+    const Count u = updates_of(shape), k = shape.sections.memories;
+    return ends_of(shape) * (part_size<Count>(u, k * shape.sections.size) + k) +
+           k * Sections<F>::scratch_size(u, shape.sections.ends);
   }
 
   PUSHDOWN_DEVICE Sections<F> sections(Index k) const {

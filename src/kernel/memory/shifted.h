@@ -2,8 +2,8 @@
 // stack/parallel_superposition.cpp), lists (stack/list.cpp) and the tape of the Baby NTM
 // (stack/baby_ntm.cpp). See memories.h for the functions.
 //
-// A cell has W = shape.size numbers. Every action a has a weight, one for each of the W numbers or
-// one for all (shape.shared), and a source from which a cell takes its content:
+// A cell has W numbers (ShiftedShape::size). Every action a has a weight, one for each of the W
+// numbers or one for all (shared), and a source from which a cell takes its content:
 //   new[d] = sum_a w_a old[source(a, d)],   with the value v instead of an old cell where one is
 //   inserted
 // Actions: the weights, number by number, A each (or A in total) | v, W numbers. Reading: the cells
@@ -29,10 +29,10 @@ struct ShiftedReach {
   bool goes_on;
 
   PUSHDOWN_HOST_DEVICE explicit ShiftedReach(const MemoryShape& shape)
-      : kind(shape.shifted),
+      : kind(shape.shifted.kind),
         steps(static_cast<Index>(shape.steps)),
-        reach(static_cast<Index>(shape.reach)),
-        limit(static_cast<Index>(shape.limit)),
+        reach(static_cast<Index>(shape.shifted.reach)),
+        limit(static_cast<Index>(shape.shifted.limit)),
         held(static_cast<Index>(shape.held)),
         goes_on(shape.goes_on) {}
   // After update u: 0 .. extent - 1, for a list -extent .. extent. u = -1: before any update.
@@ -72,18 +72,18 @@ struct ShiftedMemory {
 
   PUSHDOWN_DEVICE ShiftedMemory(const MemoryShape& shape, const StackMemory<F>& memory)
       : reaches(shape),
-        kind(shape.shifted),
-        shared(shape.shared),
-        worn(shape.worn),
-        taped(shape.taped),
+        kind(shape.shifted.kind),
+        shared(shape.shifted.shared),
+        worn(shape.shifted.worn),
+        taped(shape.shifted.taped),
         steps(static_cast<Index>(shape.steps)),
-        width(static_cast<Index>(shape.size)),
+        width(static_cast<Index>(shape.shifted.size)),
         row(row_size(width)),
         count(actions(shape)),
-        reach(static_cast<Index>(shape.reach)),
-        limit(static_cast<Index>(shape.limit)),
+        reach(static_cast<Index>(shape.shifted.reach)),
+        limit(static_cast<Index>(shape.shifted.limit)),
         most(reaches.most_rows()),
-        empty(static_cast<F>(shape.empty)),
+        empty(static_cast<F>(shape.shifted.empty)),
         weights(memory.tape),
         cells(weights + kept(shape) * (count + 1) * row),
         gradient(memory.scratch),
@@ -92,23 +92,23 @@ struct ShiftedMemory {
         now(cells) {}
 
   PUSHDOWN_HOST_DEVICE static Index actions(const MemoryShape& shape) {
-    if (shape.shifted == ShiftedKind::tape) return 5;
-    return (shape.shifted == ShiftedKind::stack ? 2 : 3) + (shape.no_op ? 1 : 0);
+    if (shape.shifted.kind == ShiftedKind::tape) return 5;
+    return (shape.shifted.kind == ShiftedKind::stack ? 2 : 3) + (shape.shifted.no_op ? 1 : 0);
   }
   // Number of updates that are kept; without a backward pass, only the last one.
   PUSHDOWN_HOST_DEVICE static Index kept(const MemoryShape& shape) {
-    return shape.taped ? static_cast<Index>(shape.steps - 1) : 1;
+    return shape.shifted.taped ? static_cast<Index>(shape.steps - 1) : 1;
   }
   PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
     const ShiftedReach reaches(shape);
-    const Count row = row_size(static_cast<Index>(shape.size));
+    const Count row = row_size(static_cast<Index>(shape.shifted.size));
     Count all = Count{kept(shape)} * (actions(shape) + 1);
-    if (!shape.taped) return (all + 2 * reaches.most_rows()) * row;
+    if (!shape.shifted.taped) return (all + 2 * reaches.most_rows()) * row;
     for (Index u = -1; u + 1 < shape.steps; ++u) all += reaches.rows(u);
     return all * row;
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
-    const Index row = row_size(static_cast<Index>(shape.size));
+    const Index row = row_size(static_cast<Index>(shape.shifted.size));
     return 2 * Count{ShiftedReach(shape).most_rows()} * row + product_scratch(actions(shape), row);
   }
 

@@ -133,11 +133,9 @@ class AnalogPushdown : public Network {
     return at::where(hiddens.select(-1, states_ + 1) > 0, at::zeros_like(measure), measure);
   }
 
-  Tensor run(const Tensor& words, Random* noise) const override {
-    return run_passes(words, {}, noise).hiddens;
-  }
-  Passes run_passes(const Tensor& words, const Refinement& refinement,
-                    Random* noise) const override {
+  Passes run(const PassRequest& request) const override {
+    if (request.window > 0) return {};
+    const auto& [words, refinement, noise, window, lengths] = request;
     const Tensor recorded = run_recorded(words, refinement, noise);
     if (recorded.defined()) return {recorded, {}, nullptr};
     const auto begin = initial(words.size(0), words.size(1));
@@ -249,10 +247,10 @@ class AnalogPushdown : public Network {
     MemoryShape shape;
     shape.kind = MemoryKind::analog;
     shape.steps = steps + 1;  // the stack moves at every step
-    shape.size = symbols_;
-    shape.epsilon = epsilon_;
-    shape.tolerance = tolerance_;
-    shape.stops = stops_;
+    shape.analog.symbols = symbols_;
+    shape.analog.epsilon = epsilon_;
+    shape.analog.tolerance = tolerance_;
+    shape.analog.stops = stops_;
     trace.drive(reading, joined({action, symbol.narrow(1, 0, symbols_)}), shape);
     const Traced after = trace.read_now();
     const auto pass = [&](const Traced& sums, const Traced& before) {

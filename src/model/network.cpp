@@ -16,24 +16,15 @@ Tensor repeated_words(const Tensor& words, std::int64_t times) {
   return times == 1 ? words : words.repeat_interleave(times, 1);
 }
 
-namespace {
-
-// Repeats every symbol K times.
-Tensor read_in_passes(const Network& network, const Tensor& words, const Refinement& refinement) {
+Tensor Network::repeated(const Tensor& words, const Refinement& refinement) const {
   check(refinement.passes == 1 || !refinement.carry_first, "model.network",
-        "a {} cannot continue from the first pass of a symbol; use carry = 'last'", network.line());
+        "a {} cannot continue from the first pass of a symbol; use carry = 'last'", line());
   return repeated_words(words, refinement.passes);
-}
-
-}  // namespace
-
-Passes Network::run_passes(const Tensor& words, const Refinement& refinement, Random* noise) const {
-  return {run(read_in_passes(*this, words, refinement), noise), {}, nullptr};
 }
 
 Passes Network::advance(const Tensor& words, const Refinement& refinement,
                         const NetworkStatePtr& state, Random* noise) const {
-  const Tensor repeated = read_in_passes(*this, words, refinement);
+  const Tensor repeated = this->repeated(words, refinement);
   // The first hidden vector is from before these symbols; the one after them must still be
   // computed.
   auto [before, given] = read(repeated, state, noise);

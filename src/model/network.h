@@ -55,7 +55,22 @@ struct Refinement {
 struct Passes {
   Tensor hiddens;  // the hidden vector after each pass: B x cK x H
   Tensor weights;  // B x cK, 1 for passes that were made, 0 for skipped ones; undefined: all 1
-  NetworkStatePtr state;  // the next state; null after run_passes()
+  NetworkStatePtr state;  // the next state; null after run()
+};
+
+// What a network is asked to do with whole strings.
+struct PassRequest {
+  Tensor words;  // B x n symbol ids (int64, valid)
+  Refinement refinement = {};
+  // Provides the random numbers of a training pass (dropout). Without it nothing is random, and the
+  // pass is an evaluation.
+  Random* noise = nullptr;
+  // Gradients flow back only to the last border. Borders are after every `window` symbols; the
+  // result is that of advance() from detached states. 0: no borders.
+  std::int64_t window = 0;
+  // B, 1 to n each, in descending order: the strings end before n. Hidden vectors after the end of
+  // a string have any value, and a network may do without them. Empty: all have n symbols.
+  std::vector<std::int64_t> lengths = {};
 };
 
 // Strings with their labels, for networks that differentiate the loss of a recognizer themselves:
@@ -82,15 +97,12 @@ class Network {
   virtual ~Network() = default;
 
   virtual std::int64_t hidden_size() const = 0;
-  // words : B x n symbol ids (int64, valid) -> h_0 .. h_n : B x (n+1) x H, where h_t depends only
-  // on the first t symbols. `noise` provides the random numbers of a training pass (dropout);
-  // without it nothing is random, and the pass is an evaluation.
-  virtual Tensor run(const Tensor& words, Random* noise) const = 0;
-  // The same for sequences that end before n. lengths : B, 1 to n each, in descending order. Hidden
-  // vectors after the end of a sequence have any value, and a network may do without them.
-  virtual Tensor run_until_ends(const Tensor& words, const std::vector<std::int64_t>& lengths,
-                                Random* noise) const {
-    return run(words, noise);
+  // Returns the hidden vectors of the passes over each symbol, preceded by h_0: B x (nK + 1) x H;
+  // h_t depends only on the first t symbols. Undefined if the network cannot have this window.
+  virtual Passes run(const PassRequest& request) const = 0;
+  // words : B x n -> h_0 .. h_n : B x (n+1) x H
+  Tensor run(const Tensor& words, Random* noise) const {
+    return run(PassRequest{.words = words, .noise = noise}).hiddens;
   }
   // Returns the sum of log softmax(W h_t + b)[targets_t] over t, B, computed in one operation if
   // the network supports it, otherwise an undefined tensor. targets : B x (n+1). With a `scale` the
@@ -120,17 +132,6 @@ class Network {
   virtual NetworkStatePtr restarted(const NetworkStatePtr& state, std::int64_t batch) const {
     return initial(batch, 0);
   }
-  // Returns the hidden vectors of whole strings with K passes for each symbol, preceded by the one
-  // before the first pass: hiddens : B x (nK + 1) x H. By default, for networks without a memory
-  // that could be kept fixed, the passes are K equal symbols; carry_first is then an error.
-  virtual Passes run_passes(const Tensor& words, const Refinement& refinement, Random* noise) const;
-  // Returns the hidden vectors of run_passes() with gradients that flow back only to the last
-  // border. Borders are after every `window` symbols; the result is that of advance() from detached
-  // states. Returns an undefined tensor if the network cannot do so in one operation.
-  virtual Tensor run_windows(const Tensor& words, const Refinement& refinement, std::int64_t window,
-                             Random* noise) const {
-    return {};
-  }
   // Returns the hidden vectors after each pass of the next symbols, words : B x c. No symbol is
   // held back: the next state has read all of them.
   virtual Passes advance(const Tensor& words, const Refinement& refinement,
@@ -143,14 +144,10 @@ class Network {
                                                       Random& random) const {
     return std::nullopt;
   }
-  // Runs a training pass over words : B x n that differentiates itself, without a graph. Returns
-  // the hidden vectors of the passes of each symbol, B x n x KH, with gradients that end after
-  // every `window` symbols (0: nowhere). The random numbers are those of run_passes(). Returns null
-  // if the network does not support it.
-  virtual DirectPassPtr direct_pass(const Tensor& words, const Refinement& refinement,
-                                    std::int64_t window, Random& noise) const {
-    return nullptr;
-  }
+  // Runs the training pass of run(), with `noise`, that differentiates itself, without a graph. Its
+  // output is the hidden vectors of the passes of each symbol, B x n x KH. Returns null if the
+  // network does not support it.
+  virtual DirectPassPtr direct_pass(const PassRequest& request) const { return nullptr; }
   // Returns the network with these passes, in training, if it is of higher order and on the CPU.
   virtual std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const {
     return std::nullopt;
@@ -179,6 +176,10 @@ class Network {
   const std::vector<OriginPtr>& origins() const { return origins_; }
 
  protected:
+  // For networks without a memory that further passes could leave unchanged: the words with K equal
+  // symbols in the place of each. carry_first is then an error.
+  Tensor repeated(const Tensor& words, const Refinement& refinement) const;
+
   ParameterList parameters_, buffers_;
   std::vector<OriginPtr> origins_;
 };

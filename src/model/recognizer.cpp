@@ -109,35 +109,26 @@ Tensor Recognizer::scores(const Tensor& hiddens) const {
                  : network_->validity(hiddens);
 }
 
-std::pair<Tensor, Refinement> Recognizer::given(const Tensor& words, bool training) const {
-  const Refinement& refinement = this->refinement(training);
-  if (!memory_moves_) return {words, refinement};
-  return {repeated_words(words, refinement.passes), 1};
+PassRequest Recognizer::request(const Tensor& words, std::int64_t window, Random* noise) const {
+  const Refinement& refinement = this->refinement(noise != nullptr);
+  if (!memory_moves_) return {words, refinement, noise, window};
+  return {repeated_words(words, refinement.passes), 1, noise, window * refinement.passes};
 }
 
-Recognition Recognizer::run(const Tensor& words, Random* noise) const {
-  const auto [read, refinement] = given(input(words), noise != nullptr);
-  Passes made = network_->run_passes(read, refinement, noise);
+Recognition Recognizer::run(const Tensor& words, Random* noise, std::int64_t window) const {
+  const Passes made = network_->run(request(input(words), window, noise));
+  if (!made.hiddens.defined()) return {};
   return {scores(made.hiddens), made.hiddens, made.weights};
 }
 
 Passes Recognizer::advance(const Tensor& words, const NetworkStatePtr& state, Random* noise) const {
-  const auto [read, refinement] = given(words, noise != nullptr);
-  return network_->advance(read, refinement, state, noise);
-}
-
-Recognition Recognizer::run_windows(const Tensor& words, std::int64_t window, Random* noise) const {
-  const auto [read, refinement] = given(input(words), noise != nullptr);
-  const auto symbols = memory_moves_ ? window * this->refinement(noise != nullptr).passes : window;
-  const Tensor hiddens = network_->run_windows(read, refinement, symbols, noise);
-  return hiddens.defined() ? Recognition{scores(hiddens), hiddens, {}} : Recognition{};
+  const PassRequest asked = request(words, 0, noise);
+  return network_->advance(asked.words, asked.refinement, state, noise);
 }
 
 DirectPassPtr Recognizer::direct_pass(const Tensor& words, std::int64_t window,
                                       Random& noise) const {
-  const auto [read, refinement] = given(input(words), true);
-  return network_->direct_pass(read, refinement, memory_moves_ ? window * training_.passes : window,
-                               noise);
+  return network_->direct_pass(request(input(words), window, &noise));
 }
 
 Tensor Recognizer::next_scores(const Tensor& hiddens) const {

@@ -84,14 +84,11 @@ class Recognizer : public SequenceModel {
   // hiddens : B x m x H -> logits of the next symbol : B x m x outcomes; undefined without
   // next_symbol.
   Tensor next_scores(const Tensor& hiddens) const;
-  // With `noise` it is a training pass, see Network::run.
-  Recognition run(const Tensor& words, Random* noise = nullptr) const;
-  // Does the same with gradients that end after every `window` symbols. All tensors are undefined
-  // if the network cannot do so (Network::run_windows).
-  Recognition run_windows(const Tensor& words, std::int64_t window, Random* noise) const;
-  // Runs the training pass of run(), or with a window > 0 of run_windows(), that differentiates
-  // itself. Returns the hidden vectors after each pass, B x m x H, or null if the network does not
-  // support it (Network::direct_pass).
+  // With `noise` it is a training pass. With a window > 0, gradients end after every `window`
+  // symbols; all tensors are undefined if the network cannot do so (PassRequest).
+  Recognition run(const Tensor& words, Random* noise = nullptr, std::int64_t window = 0) const;
+  // Runs the training pass of run() that differentiates itself. Returns the hidden vectors after
+  // each pass, B x m x H, or null if the network does not support it (Network::direct_pass).
   DirectPassPtr direct_pass(const Tensor& words, std::int64_t window, Random& noise) const;
   // Makes the next passes over strings that are read in pieces, see Network::advance. words : B x c
   // of the result of input().
@@ -105,8 +102,8 @@ class Recognizer : public SequenceModel {
   Tensor decided(const Recognition& said, Decision decision) const;
 
  private:
-  // Returns the symbols and passes that the network is given for `words`.
-  std::pair<Tensor, Refinement> given(const Tensor& words, bool training) const;
+  // Returns what the network is asked to do with the result of input().
+  PassRequest request(const Tensor& words, std::int64_t window, Random* noise) const;
 
   Refinement training_, evaluation_;
   bool memory_moves_ = false;

@@ -101,32 +101,19 @@ class RecurrentNetwork : public Network {
   }
   const StackRnn* stack_rnn() const override { return &rnn_; }
 
-  Tensor run(const Tensor& words, Random* noise) const override {
-    return run_until_ends(words, {}, noise);
-  }
-  Tensor run_until_ends(const Tensor& words, const std::vector<std::int64_t>& lengths,
-                        Random* noise) const override {
+  Passes run(const PassRequest& request) const override {
+    const auto& [words, refinement, noise, window, lengths] = request;
     const Tensor inputs = inputs_of(words);
-    return kernels_ ? rnn_.run(inputs, noise, one_hot_ids(words), lengths)
-                    : rnn_.run_stepwise(inputs, noise);
-  }
-  Passes run_passes(const Tensor& words, const Refinement& refinement,
-                    Random* noise) const override {
-    if (refinement.passes == 1) return {run(words, noise), {}, nullptr};
-    Tensor hiddens = run_windows(words, refinement, 0, noise);
-    if (!hiddens.defined()) hiddens = rnn_.run_stepwise(inputs_of(words), noise, refinement);
+    Tensor hiddens;
+    if (kernels_)
+      hiddens = rnn_.run_recorded(inputs, one_hot_ids(words), noise, window, nullptr, refinement,
+                                  lengths);
+    if (!hiddens.defined() && window == 0) hiddens = rnn_.run_stepwise(inputs, noise, refinement);
     return {hiddens, {}, nullptr};
   }
-  Tensor run_windows(const Tensor& words, const Refinement& refinement, std::int64_t window,
-                     Random* noise) const override {
-    if (!kernels_) return {};
-    return rnn_.run_recorded(inputs_of(words), one_hot_ids(words), noise, window, nullptr,
-                             refinement);
-  }
-  DirectPassPtr direct_pass(const Tensor& words, const Refinement& refinement, std::int64_t window,
-                            Random& noise) const override {
+  DirectPassPtr direct_pass(const PassRequest& request) const override {
     if (!kernels_) return nullptr;
-    return rnn_.direct_pass(words, noise, window, refinement);
+    return rnn_.direct_pass(request.words, *request.noise, request.window, request.refinement);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias, Random* noise,

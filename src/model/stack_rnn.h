@@ -112,7 +112,7 @@ class StackRnn {
   // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. Uses one program
   // over the sequence if the controller, the stack and their connection support it. `noise` makes
   // it a training pass: it drives the noise, and some stacks behave differently (Stack::evaluated).
-  // `lengths`: see Network::run_until_ends(); empty: all n.
+  // `lengths`: see PassRequest; empty: all n.
   Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {},
              const std::vector<std::int64_t>& lengths = {}) const;
   // Does the same step by step: the definition; with K passes B x (nK+1) x H.

@@ -210,18 +210,14 @@ Passes StatePushdown::advance(const Tensor& words, const Refinement& refinement,
                                         : advance_inside<double>(words, refinement, *from, used);
 }
 
-Passes StatePushdown::run_passes(const Tensor& words, const Refinement& refinement,
-                                 Random* noise) const {
-  const auto begin = initial(words.size(0), words.size(1));
-  Passes made = advance(words, refinement, begin, noise);
+Passes StatePushdown::run(const PassRequest& request) const {
+  if (request.window > 0) return {};
+  const auto begin = initial(request.words.size(0), request.words.size(1));
+  Passes made = advance(request.words, request.refinement, begin, request.noise);
   const auto& first = static_cast<const StatePushdownState&>(*begin).neurons;
   made.hiddens = at::cat({first.unsqueeze(1), made.hiddens}, 1);
   made.state = nullptr;
   return made;
-}
-
-Tensor StatePushdown::run(const Tensor& words, Random* noise) const {
-  return run_passes(words, 1, noise).hiddens;
 }
 
 std::pair<Tensor, NetworkStatePtr> StatePushdown::peek(const NetworkStatePtr& state,

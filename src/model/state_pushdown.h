@@ -66,14 +66,13 @@ class StatePushdown : public Network {
 
   std::int64_t hidden_size() const override { return states_; }
   std::string line() const override;
-  Tensor run(const Tensor& words, Random* noise) const override;
+  using Network::run;
+  Passes run(const PassRequest& request) const override;
   NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override;
   std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& state,
                                           Random* noise) const override;
   std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state,
                                           Random* noise) const override;
-  Passes run_passes(const Tensor& words, const Refinement& refinement,
-                    Random* noise) const override;
   Passes advance(const Tensor& words, const Refinement& refinement, const NetworkStatePtr& state,
                  Random* noise) const override;
   std::optional<ValidityLosses> differentiate(const ValidityBatch& batch,

@@ -106,7 +106,8 @@ Tensor Transducer::scores(const Tensor& hiddens) const {
 
 Tensor Transducer::logits(const JointBatch& batch, Random* noise) const {
   // B x (n+1) x H
-  const Tensor hiddens = network_->run_until_ends(batch.inputs, batch.lengths, noise);
+  const Tensor hiddens =
+      network_->run({.words = batch.inputs, .noise = noise, .lengths = batch.lengths}).hiddens;
   return scores(hiddens.flatten(0, 1).index_select(0, batch.places.to(hiddens.device())));
 }
 

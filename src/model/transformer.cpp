@@ -162,10 +162,15 @@ class Transformer : public Network {
   std::int64_t hidden_size() const override { return size_; }
   std::string line() const override { return line_; }
 
-  Tensor run(const Tensor& words, Random* noise) const override {
-    const Tensor symbols = at::constant_pad_nd(words, {1, 0}, static_cast<double>(begin_symbol_));
-    return records() && !SecondDerivatives::wanted() ? run_recorded(symbols, noise)
-                                                     : forward(symbols, nullptr, noise);
+  Passes run(const PassRequest& request) const override {
+    if (request.window > 0) return {};
+    const Tensor symbols = at::constant_pad_nd(repeated(request.words, request.refinement), {1, 0},
+                                               static_cast<double>(begin_symbol_));
+    const bool recorded = records() && !SecondDerivatives::wanted();
+    return {
+        recorded ? run_recorded(symbols, request.noise) : forward(symbols, nullptr, request.noise),
+        {},
+        nullptr};
   }
 
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,

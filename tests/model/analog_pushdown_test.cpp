@@ -269,7 +269,7 @@ TEST_P(AnalogPushdown, RefinementFollowsItsEquations) {
         for (const auto& [name, tensor] : network->parameters()) tensor.mutable_grad() = Tensor();
         Tensor hiddens;
         if (whole) {
-          hiddens = network->run_passes(words, refinement, nullptr).hiddens;
+          hiddens = network->run({words, refinement}).hiddens;
         } else {
           const auto begin = network->initial(4, 0);
           const Passes one = network->advance(words.narrow(1, 0, 3), refinement, begin, nullptr);

@@ -124,7 +124,7 @@ TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
     return at::cat(hiddens, 1);
   };
   Random noise(1);
-  const Tensor whole = network.run_passes(words, refinement, &noise).hiddens;
+  const Tensor whole = network.run({words, refinement, &noise}).hiddens;
   const Tensor direction = at::linspace(-1, 1, whole.size(1) * whole.size(2), at::kDouble)
                                .view({1, whole.size(1), whole.size(2)});
   (whole * direction).sum().backward();
@@ -137,7 +137,7 @@ TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
     EXPECT_LT(deviation(gradients[i], wanted[i]), 1e-10);
   at::NoGradGuard guard;
   EXPECT_TRUE(in_pieces(nullptr).equal(
-      network.run_passes(words, refinement, nullptr).hiddens.narrow(1, 1, pieces.size(1))));
+      network.run({words, refinement}).hiddens.narrow(1, 1, pieces.size(1))));
   if (passes > 1) return;
   // read() and peek(), which lag by one symbol.
   NetworkStatePtr state = network.initial(3, 0);

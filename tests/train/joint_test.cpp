@@ -199,8 +199,7 @@ TEST(Joint, GradientsNeedNoGraph) {
           ASSERT_TRUE(got.has_value());
           const Found direct{taken(model), *got};
           const at::AutoGradMode with_gradient(true);
-          const Recognition said = window > 0 ? model.run_windows(batch.words, window, &same)
-                                              : model.run(batch.words, &same);
+          const Recognition said = model.run(batch.words, &same, window);
           Found wanted;
           wanted.values = backpropagate(model, *objective, batch, said);
           wanted.gradients = taken(model);

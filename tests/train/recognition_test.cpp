@@ -130,8 +130,7 @@ TEST(Recognition, PassesAreThoseOfTrainingOrOfEvaluation) {
     EXPECT_TRUE(equal(one.run(words, &random).scores, one.run(words).scores)) << network;
     // A memory that moves equals that of a string with every symbol three times.
     const Tensor repeated = repeated_words(one.input(words), 3);
-    EXPECT_TRUE(equal(moving.run(words, &random).hiddens,
-                      one.network().run_passes(repeated, 1, nullptr).hiddens))
+    EXPECT_TRUE(equal(moving.run(words, &random).hiddens, one.network().run({repeated}).hiddens))
         << network;
     const auto pieces = [&](const Recognizer& model) {
       const Tensor read = model.input(words);

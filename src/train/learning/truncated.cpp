@@ -27,7 +27,7 @@ class Truncated : public LearningAlgorithm {
     if (whole) return backpropagate(model, objective, batch, random);
     const at::AutoGradMode with_gradient(true);
     const StringPieces pieces(model, objective, batch);
-    const Recognition said = model.run_windows(batch.words, window_, &random);
+    const Recognition said = model.run(batch.words, &random, window_);
     if (said.hiddens.defined()) return backpropagate(model, objective, batch, said);
     const auto batch_size = static_cast<double>(pieces.strings());
     ValidityLosses result;

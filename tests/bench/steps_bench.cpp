@@ -55,7 +55,7 @@ void bench_network(const Network& given) {
     };
     times[recorded] = measure(recorded ? 40 : 8, update).median_ms;
   }
-  std::printf("steps network=\"%s %s%s\" recorded_ms=%.2f stepwise_ms=%.1f ratio=%.1f\n",
+  std::printf("steps network=\"%s %s%s\" recorded_ms=%.4f stepwise_ms=%.1f ratio=%.1f\n",
               given.name, given.stack["kind"].get<std::string>().c_str(),
               given.recurrence.carry == CarryForward::none ? "" : " diffstk", times[1], times[0],
               times[0] / times[1]);

@@ -2,6 +2,7 @@
 // loop, and which parts of joined arrays are read in place.
 #include <algorithm>
 
+#include "array/array_copies.h"
 #include "array/array_graph.h"
 #include "base/check.h"
 
@@ -65,7 +66,7 @@ class StepBuilder {
                 shape, n);
       offset += array_count(shape);
     }
-    move_copied(step.first);
+    move_copied(program_, at(step.first), output() + 2, output());
     step.end = static_cast<int>(program_.instructions.size());
     step.memory = memory_;
     program_.output = std::max(program_.output, offset);
@@ -345,50 +346,6 @@ class StepBuilder {
         return static_cast<int>(k);
     tree.leaves.push_back(std::move(access));
     return static_cast<int>(tree.leaves.size()) - 1;
-  }
-
-  // An array that is only copied is computed in the place of the copy.
-  void move_copied(int first) {
-    auto& all = program_.instructions;
-    const int own = output() + 2;
-    struct Range {
-      std::int64_t first, last;
-      bool operator==(const Range&) const = default;
-    };
-    const auto range = [](const ArrayInstruction& of, const ArrayView& view) {
-      Range found{view.offset, view.offset};
-      for (int d = 0; d < of.dims; ++d)
-        (view.stride[d] < 0 ? found.first : found.last) += (of.shape[d] - 1) * view.stride[d];
-      return found;
-    };
-    const auto meets = [&](const ArrayInstruction& of, const ArrayView& view, const Range& other) {
-      const Range mine = range(of, view);
-      return view.buffer == own && mine.first <= other.last && other.first <= mine.last;
-    };
-    for (auto i = static_cast<std::size_t>(first); i < all.size();) {
-      const ArrayInstruction copy = all[i];
-      const ArrayView& from = program_.views[static_cast<std::size_t>(copy.first_view)];
-      ArrayInstruction* writer = nullptr;
-      bool only = copy.kind == ArrayKind::map && copy.calls == 0 && copy.dims == 1 &&
-                  from.buffer == own && copy.out.buffer == output() && from.stride[0] == 1 &&
-                  copy.out.stride[0] == 1;
-      const Range moved = range(copy, from);
-      for (auto k = static_cast<std::size_t>(first); only && k < all.size(); ++k) {
-        if (k == i) continue;
-        for (int v = 0; v < all[k].views; ++v)
-          only = only && !meets(all[k], program_.views[at(all[k].first_view + v)], moved);
-        if (!meets(all[k], all[k].out, moved)) continue;
-        only = only && writer == nullptr && range(all[k], all[k].out) == moved;
-        writer = &all[k];
-      }
-      if (!only || writer == nullptr) {
-        ++i;
-        continue;
-      }
-      writer->out.buffer = output();
-      writer->out.offset += copy.out.offset - from.offset;
-      all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
-    }
   }
 
   // Reads joined arrays part by part: cuts the space where a part begins.

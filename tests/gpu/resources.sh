@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints a table of the resources of a device that the CUDA kernels take, as the compiler reports
 # them:
-#   tests/gpu/resources.sh [ARCHITECTURE...] > docs/reference/cuda_resources.md      (75 80 90)
+#   tests/gpu/resources.sh [ARCHITECTURE...] > docs/reference/cuda_resources.md      (90)
 #   tests/gpu/resources.sh --check     checks that file; 77 if it is from another compiler
 # Needs nvcc and c++filt, but no device, and takes minutes.
 set -u
@@ -9,7 +9,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 table="$root/docs/reference/cuda_resources.md"
 check=""
 [ "${1:-}" = --check ] && check=yes && shift
-[ $# -gt 0 ] || set -- 75 80 90
+[ $# -gt 0 ] || set -- 90
 command -v nvcc >/dev/null 2>&1 || PATH="$PATH:/usr/local/cuda/bin"
 command -v nvcc >/dev/null 2>&1 || { echo "resources.sh: no nvcc" >&2; exit 77; }
 version=$(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')

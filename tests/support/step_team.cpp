@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernel/step/device_step_loop.h"
+#include "kernel/step/device_step_sums.h"
 #include "kernel/update/device_update_loop.h"
 #include "support/thread_team.h"
 

@@ -3,7 +3,7 @@
 #include "kernel/step/device_step.h"
 
 #include "kernel/device_block.h"
-#include "kernel/step/device_step_loop.h"
+#include "kernel/step/device_step_sums.h"
 
 namespace pushdown::device {
 

@@ -1,7 +1,7 @@
 // The step programs (step_program.h), compiled once for each instruction set.
 #include "kernel/step/step_program.h"
 
-#include "kernel/step/step_nodes.h"
+#include "kernel/step/step_gradients.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 namespace {

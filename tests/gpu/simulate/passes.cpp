@@ -6,7 +6,7 @@
 #include "cuda/cuda_runtime.h"
 #include "gpu/simulator/kernel_source.h"
 #include "kernel/step/device_step_code.h"
-#include "kernel/step/device_step_loop.h"
+#include "kernel/step/device_step_sums.h"
 #include "support/models_together.h"
 #include "support/steps_by_launch.h"
 

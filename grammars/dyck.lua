@@ -1,4 +1,4 @@
--- Dusell and Chiang 2020, appendix B.4.
+-- DuSell and Chiang 2020, appendix B.4.
 name 'dyck'
 doc 'Strings of balanced brackets of several types, not empty.'
 

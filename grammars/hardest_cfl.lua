@@ -1,4 +1,4 @@
--- Dusell and Chiang 2020, appendix A and B.5, after Greibach 1973. The rules of V and W are those of the code
+-- DuSell and Chiang 2020, appendix A and B.5, after Greibach 1973. The rules of V and W are those of the code
 -- published with the paper, because the printed ones are garbled.
 name 'hardest_cfl'
 doc "Greibach's hardest context-free language: pieces of a bracket string hidden among decoys; ambiguous."

@@ -1,4 +1,4 @@
--- Dusell and Chiang 2020, appendix B.1.
+-- DuSell and Chiang 2020, appendix B.1.
 name 'marked_reversal'
 doc 'w # reversed(w): the mark says where the second half begins.'
 

@@ -1,4 +1,4 @@
--- Dusell and Chiang 2020, appendix B.3.
+-- DuSell and Chiang 2020, appendix B.3.
 name 'padded_reversal'
 doc 'w a ... a reversed(w): palindromes with one repeated symbol between the halves; ambiguous.'
 

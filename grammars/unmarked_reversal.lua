@@ -1,4 +1,4 @@
--- Dusell and Chiang 2020, appendix B.2.
+-- DuSell and Chiang 2020, appendix B.2.
 name 'unmarked_reversal'
 doc 'w reversed(w): the middle has to be guessed. The empty string is in the language.'
 

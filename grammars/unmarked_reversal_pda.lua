@@ -1,4 +1,4 @@
--- Dusell and Chiang 2020, section 3.2 and Figure 2.
+-- DuSell and Chiang 2020, section 3.2 and Figure 2.
 name 'unmarked_reversal_pda'
 doc 'w reversed(w): every place may be the middle.'
 

@@ -14,7 +14,7 @@ local M = {}
 -- PyTorch's recurrent modules already use our names, with any prefix.
 local cell = { '^.-(%l+_[ih]h_l%d+)$', 'controller.%1' }
 
--- The names of the stack layers in both programs of Dusell and Chiang, then those of one of them.
+-- The names of the stack layers in both programs of DuSell and Chiang, then those of one of them.
 local function dusell_names(own)
   local names = {
     cell,

@@ -52,7 +52,7 @@ print('For example: ' .. train:strings()[1])
 
 -- ## Training
 --
--- Sizes, lengths, optimizer, clipping and learning rate schedule are those of Dusell and Chiang
+-- Sizes, lengths, optimizer, clipping and learning rate schedule are those of DuSell and Chiang
 -- (2020), section 5.5. As in the paper, the models do not predict where a string ends: the mark and
 -- the symbols before it determine that.
 --

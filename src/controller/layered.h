@@ -53,7 +53,7 @@ class LayerParameters {
 };
 
 // The parameters of the classical cells, named and initialised as in LibTorch, except for U(-0.1,
-// 0.1) (Dusell and Chiang 2020, section 5.5: all but the fully connected layers). `gates` rows of
+// 0.1) (DuSell and Chiang 2020, section 5.5: all but the fully connected layers). `gates` rows of
 // size hidden each:
 //   weight_ih : gates*H x I     weight_hh : gates*H x H     bias_ih, bias_hh : gates*H
 struct CellLayer {

@@ -1,4 +1,4 @@
-// The rule removal of the code published with Dusell and Chiang 2020. It is not exact; it exists
+// The rule removal of the code published with DuSell and Chiang 2020. It is not exact; it exists
 // for comparison with numbers that were computed with that code.
 //
 // Epsilon rules, then unary rules, are removed one at a time. To remove A -> beta of probability p:

@@ -1,4 +1,4 @@
-// The homomorphism into the hardest context-free language (Greibach 1973; Dusell and Chiang 2020,
+// The homomorphism into the hardest context-free language (Greibach 1973; DuSell and Chiang 2020,
 // appendix A).
 //
 // L0, over the symbols ( ) [ ] , ; $, is the set of strings alpha_1 ; ... alpha_n ; where each

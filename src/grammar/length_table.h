@@ -1,5 +1,5 @@
 // The total mass of each length: T[A,l] is the sum of the probabilities of all derivations from A
-// of strings of length l >= 1 (Dusell and Chiang 2020, appendix C, algorithm 1), over the normal
+// of strings of length l >= 1 (DuSell and Chiang 2020, appendix C, algorithm 1), over the normal
 // form.
 //
 //   before[A,l] = sum over lexical and binary rules of A; a pair B C contributes

@@ -1,6 +1,6 @@
 // Drawing strings from a grammar.
 //
-// Sampler draws strings whose length is in an interval (Dusell and Chiang 2020, appendix C). It
+// Sampler draws strings whose length is in an interval (DuSell and Chiang 2020, appendix C). It
 // draws a length uniformly from the set L of lengths in [shortest, longest] that have strings, then
 // a string of that length from the grammar's distribution given the length:
 //     p_sample(w) = 1/|L| * G(w) / G(|w|),    G(l) = sum of G(w) over all w with |w| = l.

@@ -156,7 +156,7 @@ LayerKind attention_layer() {
 
 LayerKind superposition_layer() {
   return {"superposition",
-          "Stack attention with a superposition stack (Dusell and Chiang 2024).",
+          "Stack attention with a superposition stack (DuSell and Chiang 2024).",
           {integer_option("size", 20, "size m of the vector in a cell", 1).between(1, 1 << 16)},
           [](const Json& options, const ModuleContext& context) -> SublayerPtr {
             Json stack = options;
@@ -168,7 +168,7 @@ LayerKind superposition_layer() {
 LayerKind nondeterministic_layer() {
   return {
       "nondeterministic",
-      "Stack attention with a vector nondeterministic stack (Dusell and Chiang 2024).",
+      "Stack attention with a vector nondeterministic stack (DuSell and Chiang 2024).",
       {integer_option("states", 2, "number of states Q of the pushdown automaton", 1)
            .between(1, 64),
        integer_option("symbols", 2, "number of stack symbols S, the bottom symbol included", 1)

@@ -3,7 +3,7 @@
 //
 // attention        causal self-attention with several heads (Vaswani et al. 2017), without biases:
 //                    out_t = W_o concat_h sum_{s<=t} softmax_s(q_t . k_s / sqrt(d/heads)) v_s
-// superposition    stack attention (Dusell and Chiang 2024): x_t drives a step of a superposition
+// superposition    stack attention (DuSell and Chiang 2024): x_t drives a step of a superposition
 // nondeterministic or of a vector nondeterministic stack, whose reading after the step is used,
 //                    a_t = W_a x_t,  v_t = W_v x_t,  out_t = W_y reading_t;
 //                  a_t goes through a softmax over push, pop and no_op, or is the logarithm of the

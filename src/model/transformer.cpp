@@ -1,5 +1,5 @@
 // A transformer over the symbols of a string, optionally with stack attention (Vaswani et al. 2017;
-// Dusell and Chiang 2024). Position 0 has a begin symbol, position t symbol w_t:
+// DuSell and Chiang 2024). Position 0 has a begin symbol, position t symbol w_t:
 //   x_t = dropout(sqrt(d) E[w_t] + position_t),
 //     position_t[2i] = sin(t / 10000^(2i/d)),  position_t[2i+1] = cos(t / 10000^(2i/d)).
 // Each layer consists of a sublayer that looks back (sublayer.h) and a feedforward one, both as

@@ -1,4 +1,4 @@
-// Lang's algorithm (Lang 1974; Dusell and Chiang 2020, section 3.3). It represents all runs of a
+// Lang's algorithm (Lang 1974; DuSell and Chiang 2020, section 3.3). It represents all runs of a
 // pushdown automaton on a string as the stack automaton, a weighted finite automaton whose paths
 // are the possible stack contents. Its nodes are (time j, configuration b). An edge
 //   (i, a) -> (j, b)   with b = (r, y), labelled y
@@ -14,7 +14,7 @@
 // convention omits this edge, so this symbol cannot be reached again.
 //
 // With a window D, edges that reach back further, j - i > D, count as 0, and runs that need them
-// are lost (the limited memory of Dusell and Chiang 2022, 2023).
+// are lost (the limited memory of DuSell and Chiang 2022, 2023).
 //
 // Only edges from configurations that some run reaches are stored. The paper's tensor also has the
 // others, which enter no sum. Weights are in the semirings of logarithms, so nothing underflows at

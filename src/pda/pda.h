@@ -1,4 +1,4 @@
-// Weighted pushdown automata (Dusell and Chiang 2020, section 3.2).
+// Weighted pushdown automata (DuSell and Chiang 2020, section 3.2).
 //
 // An automaton has states, an input alphabet, a stack alphabet, a start state, a bottom symbol and
 // weighted transitions. Every transition reads one input symbol a:

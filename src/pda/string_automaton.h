@@ -5,7 +5,7 @@
 // A configuration is a pair (state q, top symbol x), numbered q*S + x; C = Q*S. Time t is after t
 // symbols. The start state is 0 and the bottom symbol 0. With bottom = reexposed, a replace needs
 // one element on the stack and a pop two, including the initial bottom symbol (the usual pushdown
-// automaton; Dusell and Chiang 2023). With bottom = original, they need two and three (the
+// automaton; DuSell and Chiang 2023). With bottom = original, they need two and three (the
 // recurrence of 2020, where the initial bottom symbol is never seen again).
 #pragma once
 #include <cstdint>

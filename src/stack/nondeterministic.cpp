@@ -1,7 +1,7 @@
 // The nondeterministic stack as part of a network; see nondeterministic.h for the mathematics.
 //
 // Action layer: one affine map of the hidden vector to all transition weights, C rows of W,
-// followed by a softmax over each row (normalized = true, Dusell and Chiang 2020) or by an
+// followed by a softmax over each row (normalized = true, DuSell and Chiang 2020) or by an
 // exponential (normalized = false, 2022).
 #include "stack/nondeterministic.h"
 
@@ -46,7 +46,7 @@ StackKind nondeterministic_stack() {
   StackKind kind;
   kind.name = "nondeterministic";
   kind.doc =
-      "Simulates all runs of a weighted pushdown automaton at once (Dusell and Chiang 2020).";
+      "Simulates all runs of a weighted pushdown automaton at once (DuSell and Chiang 2020).";
   kind.options = nondeterministic_shape_options();
   kind.options.push_back(boolean_option("normalized", true,
                                         "normalize the transition weights by a softmax over the "

@@ -1,4 +1,4 @@
-// The nondeterministic stack (Dusell and Chiang 2020; 2022; 2023): the weighted runs of a pushdown
+// The nondeterministic stack (DuSell and Chiang 2020; 2022; 2023): the weighted runs of a pushdown
 // automaton with Q states and S stack symbols over all stack contents at once, by Lang's algorithm
 // in posterior form. This header is the definition in plain tensor operations; kernel/ contains the
 // fast version.

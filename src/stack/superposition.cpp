@@ -3,7 +3,7 @@
 //   new[d] = push old[d-1] + pop old[d+1] + no_op old[d],   old[-1] = pushed vector,
 // with zeros below the deepest cell. The reading is the top cell new[0], and 0 before any step.
 // With a limited depth, the lowest cell is lost when all move down, and 0 moves up from below it.
-// Controller interface of Dusell and Chiang (2020), section 5.4: one stack, biases, no_op allowed,
+// Controller interface of DuSell and Chiang (2020), section 5.4: one stack, biases, no_op allowed,
 //   (push, pop, no_op) = softmax((W_a h + b_a) / T),   pushed vector = sigmoid(W_v h + b_v),
 // with the temperature T = 1. With size = 5, no_op = false and depth = 104 it is the stack of
 // Suzgun et al. (2019), "Stack-RNN + softmax", where a linear map of the reading is added to the

@@ -1,4 +1,4 @@
-// The vector nondeterministic stack (Dusell and Chiang 2023): a nondeterministic stack whose
+// The vector nondeterministic stack (DuSell and Chiang 2023): a nondeterministic stack whose
 // elements carry vectors of size m; see nondeterministic.h for the mathematics.
 //
 // Reading: for each state r and top symbol y, the expected vector of the top element times the
@@ -87,7 +87,7 @@ Tensor simulate_vector_nondeterministic(const Json& options, const NamedTensors&
 StackKind vector_nondeterministic_stack() {
   StackKind kind;
   kind.name = "vector_nondeterministic";
-  kind.doc = "A nondeterministic stack whose elements carry vectors (Dusell and Chiang 2023).";
+  kind.doc = "A nondeterministic stack whose elements carry vectors (DuSell and Chiang 2023).";
   kind.options = shape_options();
   kind.options.push_back(
       integer_option("size", 3, "size m of the vector of an element", 1).between(1, 1 << 16));

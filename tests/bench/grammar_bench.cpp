@@ -1,4 +1,4 @@
-// Sampling and scoring with the five grammars of Dusell and Chiang (2020), appendix B.
+// Sampling and scoring with the five grammars of DuSell and Chiang (2020), appendix B.
 #include <chrono>
 #include <cstdio>
 #include <map>

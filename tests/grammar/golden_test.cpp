@@ -1,4 +1,4 @@
-// Numbers made with the code published with Dusell and Chiang 2020; see tests/golden/README.md.
+// Numbers made with the code published with DuSell and Chiang 2020; see tests/golden/README.md.
 #include "grammar/golden.h"
 
 #include <gtest/gtest.h>

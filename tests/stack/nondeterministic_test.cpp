@@ -134,7 +134,7 @@ TEST(NondeterministicGradient, FiniteDifferences) {
   }
 }
 
-// Figure 2 of Dusell and Chiang (2020): the automaton of w w^R on 0110, states q1 q2, symbols
+// Figure 2 of DuSell and Chiang (2020): the automaton of w w^R on 0110, states q1 q2, symbols
 // 0 1 and the bottom, here numbered bottom = 0, '0' = 1, '1' = 2.
 TEST(NondeterministicExample, Figure2) {
   NondeterministicShape shape;

@@ -11,7 +11,7 @@ return {
   { name = 'transformer', label = 'Transformer', architecture = 'transformer' },
   { name = 'stack_rnn', label = 'Stack-RNN', controller = elman, stack = superposition },
   -- The NDStack-RNN of the paper has probabilities of actions, and some of its runs read the states, too. Here they are
-  -- probabilities given state and top symbol (Dusell and Chiang 2020), there of all actions together.
+  -- probabilities given state and top symbol (DuSell and Chiang 2020), there of all actions together.
   { name = 'ns_rnn', label = 'NS-RNN', controller = elman, stack = function(options)
     return { kind = 'nondeterministic', states = options.states, symbols = options.symbols }
   end },

@@ -1,4 +1,4 @@
--- Figure 4 of Dusell and Chiang (2020): the cross-entropy difference on the validation strings during
+-- Figure 4 of DuSell and Chiang (2020): the cross-entropy difference on the validation strings during
 -- training, for the chosen setting of each model: the mean over the restarts, with their standard
 -- deviation as a band. A restart that has ended keeps its last value.
 --
@@ -11,7 +11,7 @@ local search = dofile(here .. 'search.lua')
 
 local options, run = experiment.start(search.declaration {
   name = 'ns_rnn/figure4',
-  doc = 'Validation cross-entropy difference over training, as Figure 4 of Dusell and Chiang (2020).',
+  doc = 'Validation cross-entropy difference over training, as Figure 4 of DuSell and Chiang (2020).',
 })
 local points = search.run(options, here .. 'train.lua')
 

@@ -1,4 +1,4 @@
--- Figure 5 of Dusell and Chiang (2020): the cross-entropy difference on the test strings by length,
+-- Figure 5 of DuSell and Chiang (2020): the cross-entropy difference on the test strings by length,
 -- for the same settings and restarts as Figure 4. Differences can be negative, because the models do not
 -- predict the end of a string, while the bound includes its length (section 5.3 of the paper).
 --
@@ -12,7 +12,7 @@ local search = dofile(here .. 'search.lua')
 
 local options, run = experiment.start(search.declaration {
   name = 'ns_rnn/figure5',
-  doc = 'Test cross-entropy difference by length, as Figure 5 of Dusell and Chiang (2020).',
+  doc = 'Test cross-entropy difference by length, as Figure 5 of DuSell and Chiang (2020).',
   options = { { 'bin', 1, 'lengths drawn as one point', minimum = 1 } },
 })
 local points = search.run(options, here .. 'train.lua')

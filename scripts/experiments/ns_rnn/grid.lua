@@ -1,4 +1,4 @@
--- The grid search of Dusell and Chiang (2020), section 5.5: learning rates x stack sizes x restarts
+-- The grid search of DuSell and Chiang (2020), section 5.5: learning rates x stack sizes x restarts
 -- for every model on every task, on a pool of processes. The best setting of each model is the one
 -- with the lowest mean validation difference over its restarts.
 --
@@ -13,7 +13,7 @@ local search = dofile(here .. 'search.lua')
 
 local options, run = experiment.start(search.declaration {
   name = 'ns_rnn/grid',
-  doc = 'Grid search over all models and tasks of Dusell and Chiang (2020).',
+  doc = 'Grid search over all models and tasks of DuSell and Chiang (2020).',
 })
 
 local points = search.run(options, here .. 'train.lua')

@@ -1,4 +1,4 @@
--- The protocol of Dusell and Chiang (2020), section 5, shared by the scripts of this folder: tasks,
+-- The protocol of DuSell and Chiang (2020), section 5, shared by the scripts of this folder: tasks,
 -- models, their options, the data and one training.
 --
 -- Data: 10,000 training and 1,000 validation strings of 40 to 80 symbols, drawn separately for each run

@@ -1,4 +1,4 @@
--- Trains one model on one task by the protocol of Dusell and Chiang (2020), and measures the parameters
+-- Trains one model on one task by the protocol of DuSell and Chiang (2020), and measures the parameters
 -- of the best epoch on test strings of every length.
 --
 --   pushdown scripts/experiments/ns_rnn/train.lua --task dyck --model ns --learning-rate 0.005
@@ -10,7 +10,7 @@ local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
 local options, run = experiment.start {
   name = 'ns_rnn/train',
-  doc = 'Trains one model on one task of Dusell and Chiang (2020).',
+  doc = 'Trains one model on one task of DuSell and Chiang (2020).',
   options = protocol.with_options {
     { 'task', 'marked_reversal', 'a grammar: ' .. table.concat(protocol.tasks, ', ') .. ', or a file' },
     { 'model', 'ns', 'the model', choices = protocol.model_names },

@@ -31,7 +31,7 @@ local options, run = experiment.start {
 local flags = options.smoke and { '--smoke' } or options.quick and { '--quick' } or {}
 
 -- The papers in the order of the page.
-local groups = { 'Dusell and Chiang (2020)', 'Mali et al. (2021)', 'Grefenstette et al. (2015)', 'Mali et al. (2019)',
+local groups = { 'DuSell and Chiang (2020)', 'Mali et al. (2021)', 'Grefenstette et al. (2015)', 'Mali et al. (2019)',
   'Butoi et al. (2025)', 'Delétang et al. (2023)' }
 local place_of = {}
 for i, group in ipairs(groups) do place_of[group] = i end

@@ -1,4 +1,4 @@
--- The stack automaton of a string (Lang's algorithm) as SVG, as in Figure 2 of Dusell and Chiang 2020:
+-- The stack automaton of a string (Lang's algorithm) as SVG, as in Figure 2 of DuSell and Chiang 2020:
 -- a column for each time, a row for each configuration, and edges labelled with the stack symbol and its
 -- inner weight. The weights are left out if all of them are 1.
 local automaton_rows = require 'pushdown.plot.automaton_rows'

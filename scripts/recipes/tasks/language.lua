@@ -1,4 +1,4 @@
--- The task of Dusell and Chiang (2020): a language model that knows the distribution of a language. A string has a
+-- The task of DuSell and Chiang (2020): a language model that knows the distribution of a language. A string has a
 -- length between two bounds, drawn uniformly, and is then drawn from the grammar. The models here also predict the end
 -- of a string, so they are distributions over strings. Test strings are those of the paper's test: of 40 to 100
 -- symbols, and their lower bound is the cross-entropy of this distribution, also on a part of the lengths. So a model
@@ -43,7 +43,7 @@ return function(options)
   end
 
   local title = options.title or options.grammar:gsub('_', ' '):gsub('^%l', string.upper)
-  local task = { title = title, group = 'Dusell and Chiang (2020)', alphabet = grammar:alphabet(), tests = {} }
+  local task = { title = title, group = 'DuSell and Chiang (2020)', alphabet = grammar:alphabet(), tests = {} }
 
   -- A stage of a trainer on strings of these lengths. `given` has the seed and number (5000) of the training strings,
   -- the lengths of the validation strings if they are others, valid = { 40, 100 }, and the other keys of the stage.

@@ -13,7 +13,7 @@ struct EvaluationOptions {
   std::int64_t batch = 10;
   std::int64_t bin_width = 10;  // symbols
   // Whether the lower bound of a language model without an end symbol is that of whole strings, as
-  // in Dusell and Chiang (2020), although the model does not predict their ends.
+  // in DuSell and Chiang (2020), although the model does not predict their ends.
   bool bound_of_strings = false;
   std::int64_t chunk = 0;  // longer strings are read in pieces of this many symbols; 0: never
   std::optional<Decision> decision = std::nullopt;  // for a recognizer, instead of its own

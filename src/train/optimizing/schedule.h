@@ -1,6 +1,6 @@
 // The learning rate schedule and early stopping. After `decay_patience` epochs in a row without
 // improvement, the learning rate is multiplied by a factor (and again after as many more). After
-// `stop_patience` such epochs, training ends (paper: Dusell and Chiang 2020, section 5.5: 0.9, 5
+// `stop_patience` such epochs, training ends (paper: DuSell and Chiang 2020, section 5.5: 0.9, 5
 // and 10).
 //
 // An epoch improves if its value (a cross-entropy) is below the best one so far by more than

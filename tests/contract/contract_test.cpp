@@ -1,6 +1,7 @@
 // The contract of every row of the stack and controller registries, and of what is between the two:
 // shapes, finite numbers, correct gradients, independence of the sequences in a batch, rejection of
 // unknown options.
+// label: long
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,6 +1,7 @@
 // Networks with peaked weights, as training makes them and far beyond: values and gradients stay
 // finite in either precision, agree as long as single precision holds the weights, and no denormal
 // number slows the arithmetic (docs/adr/0021-denormals.md).
+// label: long
 #include <gtest/gtest.h>
 #ifdef __GLIBC__
 #include <malloc.h>

@@ -1,5 +1,6 @@
 // The launches of the CUDA kernels with the replacement for the CUDA runtime. Every stack gives the
 // same results as the kernels of the processor, in every order of the threads.
+// label: long
 #include <gtest/gtest.h>
 
 #include "cuda/cuda_runtime.h"

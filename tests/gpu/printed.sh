@@ -3,6 +3,7 @@
 # of a thread, and that no load or store has to ask at run time whether its memory is shared.
 # Usage: printed.sh PRINT_DEVICE_CODE. Skipped (77) without nvcc; without nvdisasm, only the spills
 # are checked.
+# label: long
 set -eu -o pipefail
 most_spilled=128
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2> /dev/null || true)

@@ -4,6 +4,7 @@
 #   tests/gpu/resources.sh [ARCHITECTURE...] > docs/reference/cuda_resources.md      (90)
 #   tests/gpu/resources.sh --check     checks that file; 77 if it is from another compiler
 # Needs nvcc and c++filt, but no device, and takes minutes.
+# label: slow
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 table="$root/docs/reference/cuda_resources.md"

@@ -1,6 +1,7 @@
 // Inside weights and length tables by the source of the CUDA kernels, in teams of processor
 // threads, compared with inside.h and length_table.h. If there is a device, the kernels run there,
 // too.
+// label: long
 #include "grammar/device_inside.h"
 
 #include <gtest/gtest.h>

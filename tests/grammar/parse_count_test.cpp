@@ -1,3 +1,4 @@
+// label: long
 #include "grammar/parse_count.h"
 
 #include <gtest/gtest.h>

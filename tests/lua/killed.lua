@@ -1,5 +1,5 @@
--- The process that tests/lua/kills.lua kills. killed.lua KIND FOLDER begins a small training of that kind or resumes
--- the one in the folder. At the end it writes its exact fingerprint next to the folder.
+-- The process that tests/lua/test_kills.lua kills. killed.lua KIND FOLDER begins a small training of that kind or
+-- resumes the one in the folder. At the end it writes its exact fingerprint next to the folder.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'

@@ -1,4 +1,5 @@
 -- The script that runs all experiments: its list, its end at the time limit and by Ctrl-C, and its records.
+-- label: long
 local pd = require 'pushdown'
 local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'

@@ -1,4 +1,5 @@
 -- Code written in Lua is recorded: it gives the same numbers without Lua, and a message if it cannot be recorded.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local defined = dofile(pd.root .. '/tests/lua/defined.lua')

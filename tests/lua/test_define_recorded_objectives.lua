@@ -1,5 +1,6 @@
 -- Objectives written in Lua are recorded: they give the same numbers without Lua, and a message if they cannot be
 -- recorded.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local defined = dofile(pd.root .. '/tests/lua/defined.lua')

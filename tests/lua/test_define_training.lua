@@ -1,4 +1,5 @@
 -- Training of parts written in Lua: algorithms, threads, resuming, the contract tests, memory and Ctrl-C.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

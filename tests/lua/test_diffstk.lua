@@ -1,4 +1,5 @@
 -- The protocol of the DiffStk experiments: its datasets in their full sizes, its models, and resumed runs.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

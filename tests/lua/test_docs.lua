@@ -1,4 +1,5 @@
 -- The generated pages are up to date, and the sessions in the README show the output of the shell.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

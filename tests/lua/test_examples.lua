@@ -1,5 +1,6 @@
 -- The examples of the cookbook and of the reference pages print what the pages show.
 -- Arguments, if any, are the pages to test, as paths in the repository.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

@@ -1,5 +1,6 @@
 -- Every experiment runs in its smallest size and writes the promised files. A grammar of the user's own goes through
 -- training, grid and figures.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

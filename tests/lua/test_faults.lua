@@ -2,6 +2,8 @@
 -- file in a state whose continuation gives other numbers. Without an argument the test tries a few calls, with a number
 -- this many of each kind, spread over all, and with 'all' every one. A job and a kind of failure may follow.
 -- tests/faults/inject.cpp makes the failures.
+-- label: long
+-- slow: all
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'

@@ -5,6 +5,8 @@
 --
 -- A process runs the inputs (tests/lua/fuzz/run.lua). This one restarts it after an input that ended it, and presses
 -- Ctrl-C in calls that take long.
+-- label: long
+-- slow: 20000
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'

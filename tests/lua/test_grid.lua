@@ -1,4 +1,5 @@
 -- Grids: seeds, the pool, retries, and the state after the death of workers and coordinators.
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'

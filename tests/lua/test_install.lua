@@ -1,4 +1,5 @@
 -- The files that `make install` installs work in their place, and after they are moved.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

@@ -1,5 +1,6 @@
 -- Exchange of tensors, weights and models with other programs. NumPy, safetensors and PyTorch made the files in
 -- tests/interchange/files (tests/interchange/make_files.py).
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'

@@ -1,5 +1,6 @@
 -- Ctrl-C in the commands of the shell, at moments spread over their run time: they end at once and leave no incomplete
 -- file. tests/shell/interrupt_test.cpp tests calls at the prompt.
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'

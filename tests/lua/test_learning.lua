@@ -1,4 +1,5 @@
 -- Learning algorithms, noise and annealing from Lua: training, resuming after a stop, bad input.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 

@@ -1,4 +1,5 @@
 -- Sizes that no machine can hold, full disks, and programs started without their standard streams.
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'

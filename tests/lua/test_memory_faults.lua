@@ -1,6 +1,7 @@
 -- The k-th large allocation of trainings, checkpoints, parsers and tensors fails: tests/lua/memory_faults.lua with
 -- tests/faults/memory.cpp preloaded. The test tries some allocations of 4 kB and more, with 'all' every one, on one
 -- thread and on two.
+-- slow: all
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 

@@ -1,4 +1,5 @@
 -- pd.model and pd.controller from Lua.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 

@@ -1,4 +1,5 @@
 -- The prompt fed from a pipe: printed values, help and completion.
+-- label: long
 local pd = require 'pushdown'
 local program = dofile(pd.root .. '/tests/lua/shell_program.lua')
 local test = require 'pushdown.test'

@@ -1,5 +1,6 @@
 -- Provenance: the inputs that run folders record, that a folder continues only with the options of its run, and
 -- reproducing runs.
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'

@@ -1,4 +1,5 @@
 -- Records of finished runs: the runs that gather takes into them, and grids that use them.
+-- label: long
 local pd = require 'pushdown'
 local columns = require 'pushdown.record.columns'
 local csv = require 'pushdown.csv'

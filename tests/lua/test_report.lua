@@ -1,4 +1,5 @@
 -- `pushdown report`: the content of its page, that it has no external content, and its numbers.
+-- label: long
 local pd = require 'pushdown'
 local charts = require 'pushdown.report.charts'
 local document = require 'pushdown.report.document'

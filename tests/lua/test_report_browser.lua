@@ -1,5 +1,6 @@
 -- The page of `pushdown report` in a headless browser: there are no errors, and everything is drawn, on a desktop, on a
 -- phone, in dark mode and on paper. PUSHDOWN_BROWSER names a Chromium; without one the test is skipped.
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'

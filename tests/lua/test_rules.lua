@@ -1,5 +1,6 @@
 -- Hints from files, rule insertion and extraction from Lua: every hint compared with its grammar, programmed networks
 -- without errors, reports, and messages that name the file.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

@@ -1,4 +1,5 @@
 -- The record of runs: what scripts enter, and what `pushdown runs` shows of it.
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'

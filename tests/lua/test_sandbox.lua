@@ -1,5 +1,6 @@
 -- What untrusted files can do: compute within limits, and nothing else. Files of grammars, automata and hints run in a
 -- sandbox; run folders and checkpoints are only read.
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local grammar = require 'pushdown.grammar.words'

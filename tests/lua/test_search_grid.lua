@@ -1,4 +1,5 @@
 -- pd.search on the workers of a grid: which candidates go on, what ends a search, and continuing after a kill.
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'

@@ -1,4 +1,5 @@
 -- The program `pushdown`: its command line, exit statuses, scripts, streams and signals.
+-- label: long
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local program = dofile(pd.root .. '/tests/lua/shell_program.lua')

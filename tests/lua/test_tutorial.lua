@@ -1,4 +1,5 @@
 -- Every chapter of the tutorial runs in its smallest size and writes the promised files.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

@@ -1,4 +1,5 @@
 -- Running texts and corpora from Lua, training on them, and the scripts of the word-level language model.
+-- label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

@@ -1,6 +1,7 @@
 // Language models with the kernels of CUDA devices, several in one launch, compared with the
 // kernels of the processor and the step-by-step definition: values and all gradients. The kernels
 // run in processor threads (support/team_runner.h), and also on a device if there is one.
+// label: long
 #include "model/likelihoods_together.h"
 
 #include <gtest/gtest.h>

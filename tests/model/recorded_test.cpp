@@ -1,5 +1,6 @@
 // Every controller with every stack that has kernels: the recorded step, compared with the
 // definition.
+// label: long
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"

@@ -1,4 +1,5 @@
 // Options between a controller and its stack: coupling, noise on the state, carry-forward.
+// label: long
 #include <gtest/gtest.h>
 
 #include "model/language_model.h"

@@ -1,5 +1,6 @@
 // Ctrl-C in long calls, pressed at the prompt: each must take effect within half a second on an
 // idle machine.
+// label: long
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // The prompt as a person at a terminal sees it.
+// label: long
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // The nondeterministic stack, compared with brute force, finite differences and its own fast
 // version.
+// label: long
 #include <gtest/gtest.h>
 
 #include "stack/automaton_state.h"

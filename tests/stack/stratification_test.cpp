@@ -1,5 +1,6 @@
 // The memories of sections with strengths, compared with the paper's equations in loops, with its
 // backward equations at smooth points and at kinks, and with finite differences.
+// label: long
 #include "stack/stratification.h"
 
 #include <gtest/gtest.h>

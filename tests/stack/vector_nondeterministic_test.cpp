@@ -1,5 +1,6 @@
 // The fast version of the nondeterministic stacks, with and without a window: its growth, and steps
 // after a detached state.
+// label: long
 #include <gtest/gtest.h>
 
 #include "stack/automaton_state.h"

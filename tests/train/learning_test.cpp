@@ -1,4 +1,5 @@
 // The learning algorithms, compared with backpropagation through whole strings.
+// label: long
 #include "train/learning/learning.h"
 
 #include <gtest/gtest.h>

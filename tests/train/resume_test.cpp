@@ -1,3 +1,4 @@
+// label: long
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
 // UORO of networks of higher order in loops over numbers, compared with tensor operations with the
 // same random signs.
+// label: long
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"

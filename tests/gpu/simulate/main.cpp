@@ -1,4 +1,5 @@
 // Runs the machine code of the project's CUDA kernels on the CPU; see usage().
+// label: slow
 #include <fmt/format.h>
 
 #include <chrono>

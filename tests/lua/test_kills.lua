@@ -1,6 +1,8 @@
--- kills.lua COUNT [SEED]: kills (SIGKILL) a training of some kind, or a worker or the coordinator of a grid, COUNT
--- times at random moments, and starts it again until it ends. The results must equal those of a training without kills,
--- bit for bit.
+-- Kills (SIGKILL) a training of some kind, or a worker or the coordinator of a grid at random moments, and starts it
+-- again until it ends. The results must equal those of a training without kills, bit for bit.
+--   test_kills.lua [COUNT [SEED]]
+-- label: long
+-- slow: 200
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'

@@ -40,10 +40,10 @@ fs::path find_root() {
 
 // package.loaders entry: 'pushdown.NAME' -> <root>/scripts/lib/NAME.lua.
 int search_library(lua_State* L) {
-  const std::string_view name = luaL_checkstring(L, 1);
+  const char* name = luaL_checkstring(L, 1);
   constexpr std::string_view kPrefix = "pushdown.";
-  if (!name.starts_with(kPrefix)) return 0;
-  std::string file(name.substr(kPrefix.size()));
+  if (!std::string_view(name).starts_with(kPrefix)) return 0;
+  std::string file(name + kPrefix.size());
   std::replace(file.begin(), file.end(), '.', '/');
   const auto path = session(L).root / "scripts" / "lib" / (file + ".lua");
   std::error_code ignored;
@@ -52,7 +52,7 @@ int search_library(lua_State* L) {
     return 1;
   }
   if (luaL_loadfile(L, path.c_str()) != 0)
-    return luaL_error(L, "error loading module '%s':\n\t%s", name.data(), lua_tostring(L, -1));
+    return luaL_error(L, "error loading module '%s':\n\t%s", name, lua_tostring(L, -1));
   return 1;
 }
 

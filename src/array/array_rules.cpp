@@ -40,7 +40,7 @@ bool is_other(const WatchedCall& call) {
   if (name == "max" || name == "min") return overload != "dim";
   if (name == "split") return overload != "Tensor" && overload != "sizes";
   if (name == "narrow") return overload == "Tensor";
-  if (name == "where") return overload == "";
+  if (name == "where") return overload.empty();
   return false;
 }
 

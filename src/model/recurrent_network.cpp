@@ -218,7 +218,7 @@ class RecurrentNetwork : public Network {
              entry.second.numel() >= kLarge;
     };
     if (std::none_of(parameters_.begin(), parameters_.end(), large)) return;
-    for (Tensor matrix : rnn_.selected_matrices()) {
+    for (const Tensor& matrix : rnn_.selected_matrices()) {
       if (matrix.numel() < kLarge) continue;
       matrix.set_data(matrix.detach().t().contiguous().t());
       by_columns_.push_back(matrix);

@@ -51,9 +51,9 @@ class SelfAttention : public Sublayer {
     // Position `before + t` attends to itself and all earlier ones : c x (before + c)
     const Tensor hidden =
         at::ones({length, before + length}, options_.dtype(at::kBool)).triu(before + 1);
+    const double norm = std::sqrt(static_cast<double>(size_) / static_cast<double>(heads_));
     const Tensor scores =
-        product(heads(x, 0), next->keys.transpose(2, 3)) /
-        std::sqrt(static_cast<double>(size_ / heads_));  // B x heads x c x (before + c)
+        product(heads(x, 0), next->keys.transpose(2, 3)) / norm;  // B x heads x c x (before + c)
     const Tensor shares =
         scores.masked_fill(hidden, -std::numeric_limits<double>::infinity()).softmax(3);
     const Tensor joined = product(shares, next->values).transpose(1, 2).flatten(2, 3);

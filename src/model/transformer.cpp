@@ -34,7 +34,7 @@ Tensor positions(std::int64_t first, std::int64_t count, std::int64_t size) {
     for (std::int64_t i = 0; i < size; ++i) {
       const double angle =
           static_cast<double>(t) *
-          std::pow(10000.0, -static_cast<double>(i / 2 * 2) / static_cast<double>(size));
+          std::pow(10000.0, -static_cast<double>(i - i % 2) / static_cast<double>(size));
       *value++ = i % 2 == 0 ? std::sin(angle) : std::cos(angle);
     }
   return encodings;

@@ -182,7 +182,7 @@ ZipArchive open_archive(ZipSource source, int flags, const std::string& name) {
   const std::string message = zip_error_strerror(&error);
   zip_error_fini(&error);
   if (archive == nullptr) unsound(name, "it is not a zip archive ({})", message);
-  source.release();  // the archive owns it now
+  static_cast<void>(source.release());  // the archive owns it now
   return ZipArchive(archive);
 }
 
@@ -223,7 +223,7 @@ void add_entry(zip_t* archive, const std::string& name, const std::string& conte
   ZipSource source(zip_source_buffer(archive, content.data(), content.size(), 0));
   const std::int64_t added =
       source ? zip_file_add(archive, name.c_str(), source.get(), ZIP_FL_ENC_UTF_8) : -1;
-  if (added >= 0) source.release();  // the archive owns it now
+  if (added >= 0) static_cast<void>(source.release());  // the archive owns it now
   const auto index = static_cast<std::uint64_t>(added);
   constexpr std::uint16_t kFirstDay = 0x21;  // 1 January 1980, the first date of the format
   if (added < 0 || zip_set_file_compression(archive, index, ZIP_CM_STORE, 0) != 0 ||
@@ -342,7 +342,7 @@ std::string npz_bytes(const ParameterList& tensors) {
     add_entry(archive.get(), tensors[i].first + std::string(kSuffix), contents[i]);
   if (zip_close(archive.get()) != 0)
     fail_environment(kWhere, "the archive cannot be created: {}", zip_strerror(archive.get()));
-  archive.release();
+  static_cast<void>(archive.release());
   return bytes_of_source(source.get());
 }
 

@@ -21,8 +21,8 @@ class TextModelling : public LanguageProblem {
   TextModelling(LanguageModelPtr model, RunningTextPtr train, RunningTextPtr valid)
       : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
     // Runs the checks of a reader before anything is created.
-    TextReader(kWhere, *model_, train_, 1, 1, 0);
-    if (valid_ != nullptr) TextReader(kWhere, *model_, valid_, 1, 1, 0);
+    const TextReader of_train(kWhere, *model_, train_, 1, 1, 0);
+    if (valid_ != nullptr) const TextReader of_valid(kWhere, *model_, valid_, 1, 1, 0);
     try {
       model_->begin(1).state->tensors();
     } catch (const std::invalid_argument&) {

@@ -15,17 +15,14 @@ Alphabet numbered_symbols(std::int64_t count) {
   return Alphabet(std::move(symbols));
 }
 
-// Pairs whose target is a permutation of the source that depends only on the length.
-class PermutedPairs : public PairSource {
+class TransformedPairs : public PairSource {
  public:
-  using Permute = void (*)(Word&);
-
-  PermutedPairs(std::string kind, const Json& options, int step, Permute permute)
+  TransformedPairs(std::string kind, const Json& options, int step, PairTransform transform)
       : PairSource(numbered_symbols(options["symbols"]), numbered_symbols(options["symbols"])),
         kind_(std::move(kind)),
         options_(options),
         step_(step),
-        permute_(permute) {
+        transform_(transform) {
     const auto [low, high] = length_interval(kWhere, "lengths", options["lengths"], 1);
     shortest_ = (low + step - 1) / step * step;
     check(shortest_ <= high, kWhere,
@@ -50,7 +47,7 @@ class PermutedPairs : public PairSource {
       for (auto& symbol : pair.source)
         symbol = static_cast<int>(random.below(source_alphabet().size()));
       pair.target = pair.source;
-      permute_(pair.target);
+      transform_(pair.target);
     }
     return pairs;
   }
@@ -59,43 +56,48 @@ class PermutedPairs : public PairSource {
   std::string kind_;
   Json options_;
   int step_, shortest_ = 0, lengths_ = 0;  // lengths: shortest_ + step_ * (0 .. lengths_ - 1)
-  Permute permute_;
+  PairTransform transform_;
 };
-
-PairSourcePtr copy(const Json& options, const SynchronousGrammar*) {
-  return std::make_shared<PermutedPairs>("copy", options, 1, [](Word&) {});
-}
-
-PairSourcePtr reversal(const Json& options, const SynchronousGrammar*) {
-  return std::make_shared<PermutedPairs>(
-      "reversal", options, 1, [](Word& word) { std::reverse(word.begin(), word.end()); });
-}
-
-PairSourcePtr bigram_flipping(const Json& options, const SynchronousGrammar*) {
-  return std::make_shared<PermutedPairs>("bigram_flipping", options, 2, [](Word& word) {
-    for (std::size_t i = 0; i + 1 < word.size(); i += 2) std::swap(word[i], word[i + 1]);
-  });
-}
-
-std::vector<OptionSpec> symbol_options(const char* lengths) {
-  return {integer_option("symbols", 128, "number of symbols of each side", 1).between(1, 1'000'000),
-          list_option("lengths", Json::array({8, 64}), lengths)};
-}
 
 }  // namespace
 
+PairKind transformed_pairs(const std::string& name, const std::string& doc, int step,
+                           PairTransform transform) {
+  return {
+      name,
+      doc,
+      {integer_option("symbols", 128, "number of symbols of each side", 1).between(1, 1'000'000),
+       list_option("lengths", Json::array({8, 64}),
+                   std::string("{lowest, highest} length of the source, drawn uniformly") +
+                       (step == 2 ? " from the even lengths" : ""))},
+      [name, step, transform](const Json& options, const SynchronousGrammar*) {
+        return std::make_shared<TransformedPairs>(name, options, step, transform);
+      }};
+}
+
+PairKind copy_pairs() {
+  return transformed_pairs("copy", "the target is the source", 1, [](Word&) {});
+}
+
+PairKind reversal_pairs() {
+  return transformed_pairs("reversal", "the target is the reversed source", 1,
+                           [](Word& word) { std::reverse(word.begin(), word.end()); });
+}
+
+PairKind bigram_flipping_pairs() {
+  return transformed_pairs("bigram_flipping", "symbols 1 and 2, 3 and 4, and so on are swapped", 2,
+                           [](Word& word) {
+                             for (std::size_t i = 0; i + 1 < word.size(); i += 2)
+                               std::swap(word[i], word[i + 1]);
+                           });
+}
+
+PUSHDOWN_REGISTRY(PairKind, own_pairs, copy_pairs(), reversal_pairs(), bigram_flipping_pairs(),
+                  grammar_pairs())
+
 const std::vector<PairKind>& pair_kinds() {
-  constexpr const char* kLengths = "{lowest, highest} length of the source, drawn uniformly";
   static const std::vector<PairKind> kinds = [] {
-    std::vector<PairKind> all{
-        {"copy", "the target is the source", symbol_options(kLengths), copy},
-        {"reversal", "the target is the reversed source", symbol_options(kLengths), reversal},
-        {"bigram_flipping", "symbols 1 and 2, 3 and 4, and so on are swapped",
-         symbol_options(
-             "{lowest, highest} length of the source, drawn uniformly from the even lengths"),
-         bigram_flipping},
-        grammar_pairs(),
-    };
+    std::vector<PairKind> all = own_pairs();
     for (PairKind& kind : chomsky_pairs()) all.push_back(std::move(kind));
     return all;
   }();

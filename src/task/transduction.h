@@ -1,14 +1,6 @@
 // Transductions: pairs of a source and a target string, drawn without end (Grefenstette, Hermann,
 // Suleyman and Blunsom 2015, section 4). A source of pairs has one alphabet for each side. The
 // strings have no start, separator or end marks; the code that joins the two sides adds them.
-//
-// Kinds:
-//   copy              a1 ... ak  ->  a1 ... ak
-//   reversal          a1 ... ak  ->  ak ... a1
-//   bigram_flipping   a1 a2 a3 a4 ... ak  ->  a2 a1 a4 a3 ... ak ak-1        (k even)
-// with k uniform over the lengths of the interval that have strings, and uniform symbols;
-//   grammar           pairs of a synchronous grammar (grammar/synchronous_sampler.h);
-// and the tasks of chomsky.h.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -49,7 +41,12 @@ using PairSourcePtr = std::shared_ptr<const PairSource>;
 using PairKind =
     RegistryRow<std::function<PairSourcePtr(const Json& options, const SynchronousGrammar*)>>;
 const std::vector<PairKind>& pair_kinds();
-PairKind grammar_pairs();  // the row of the kind "grammar"
+
+// The row of a kind whose sources have uniform symbols and a length that is a multiple of `step`,
+// uniform over those of an interval. `transform` turns the source into the target.
+using PairTransform = void (*)(Word&);
+PairKind transformed_pairs(const std::string& name, const std::string& doc, int step,
+                           PairTransform transform);
 
 // {"kind": "copy", "symbols": 128, "lengths": [8, 64]}. Throws std::invalid_argument on an unknown
 // kind or option, an interval without lengths, and a missing or superfluous grammar.

@@ -1,5 +1,5 @@
 -- Makes docs/api.md from the doc strings of the bindings (pd.docs) and from the comments of the
--- modules in scripts/lib.
+-- modules in scripts/lib, and the table of controllers in docs/reference/models.md.
 --
 --   pushdown scripts/tools/make_api.lua [--check]
 local pd = require 'pushdown'
@@ -144,4 +144,37 @@ write('are listed below it.\n')
 write_bindings(pd.docs())
 write_library(pd.root)
 local page = table.concat(out, '\n'):gsub('\n\n\n+', '\n\n'):gsub('[ \t]+\n', '\n')
-generated({ [pd.root .. '/docs/api.md'] = page .. '\n' }, 'make docs')
+
+-- The table of controllers, with the parameters of a layer. None of these sizes is a multiple of another one, so that a
+-- size gives its letter.
+local letters = { [5] = 'H', [7] = 'I', [11] = 'F' }
+local function shape(sizes)
+  local words = {}
+  for i, n in ipairs(sizes) do
+    words[i] = letters[n] or n % 5 == 0 and n / 5 .. 'H' or tostring(n)
+  end
+  return table.concat(words, ' × ')
+end
+local function controller_row(kind)
+  local text, own, parameters = pd.controller.describe(kind), {}, {}
+  for name in text:gmatch '\n  (%S+)' do
+    if name ~= 'hidden' and name ~= 'layers' then own[#own + 1] = ('`%s`'):format(name) end
+  end
+  local factors = text:find '\n  factors ' and 11 or nil
+  local model = pd.model.language_model { alphabet = { 'a', 'b', 'c', 'd', 'e', 'f', 'g' }, seed = 1,
+    controller = { kind = kind, hidden = 5, factors = factors } }
+  for name, tensor in pairs(model:parameters()) do
+    name = name:match '^controller%.(.*)_l0$'
+    if name then parameters[#parameters + 1] = ('`%s` %s'):format(name, shape(tensor:size())) end
+  end
+  table.sort(parameters)
+  return ('| `%s` | %s | %s | %s |'):format(kind, text:match '^[^:]*: ([^\n]*)%.', table.concat(own, ', '),
+    table.concat(parameters, ', '))
+end
+local rows = {}
+for _, kind in ipairs(pd.controller.kinds()) do rows[#rows + 1] = controller_row(kind) end
+local models = files.read(pd.root .. '/docs/reference/models.md')
+local before, after = models:match '^(.-\n| kind |[^\n]* parameters of a layer |\n|%-%-%-[^\n]*\n).-\n(\n.*)$'
+
+generated({ [pd.root .. '/docs/api.md'] = page .. '\n',
+  [pd.root .. '/docs/reference/models.md'] = before .. table.concat(rows, '\n') .. '\n' .. after }, 'make docs')

@@ -6,19 +6,8 @@ local layout = require 'pushdown.runs.layout'
 local pd = require 'pushdown'
 local store = require 'pushdown.store.folder'
 local training = require 'pushdown.store.training'
+local utc = require 'pushdown.text.utc'
 local values = require 'pushdown.store.values'
-
--- Seconds since 1970 of '2024-05-31T18:00:00Z'.
-local function seconds_of(text)
-  local year, month, day, hour, minute, second = tostring(text):match('^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)Z$')
-  if not year then return nil end
-  year, month, day = tonumber(year), tonumber(month), tonumber(day)
-  -- Days from March 1 of the year 0, as months with the leap day at the end.
-  if month < 3 then year, month = year - 1, month + 12 end
-  local days = 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-    + math.floor((153 * (month - 3) + 2) / 5) + day - 1
-  return (days - 719468) * 86400 + hour * 3600 + minute * 60 + second
-end
 
 -- The folder of the run from that of the registry on, or its whole path.
 local function name_of(folder, registry)
@@ -56,6 +45,6 @@ return function(folder, row, registry)
   if row.note then texts[#texts + 1] = { name = 'note', text = verbatim(row.note) } end
   return { name = name_of(folder, registry), options = sorted(options), texts = texts, tags = row.tags or {},
     note = row.note, experiment = row.experiment or experiment.experiment, grid = row.grid, host = row.host,
-    started = seconds_of(experiment.started) or seconds_of(config.started) or row.started or row.created
+    started = utc(experiment.started) or utc(config.started) or row.started or row.created
       or pd.process.now() }
 end

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "record/run_record.h"
 #include "record/run_registry.h"
 
 namespace pushdown {
@@ -49,6 +50,11 @@ std::vector<Json> find_runs(RunRegistry& registry, const CoreOptions<&filter_opt
   return registry.find(options.given);
 }
 
+Json record_of(const std::string& folder) {
+  check(!folder.empty(), "registry.record", "the folder must not be empty");
+  return read_run_record(folder);
+}
+
 std::string line_of(const RunRegistry& registry) {
   return fmt::format("Registry of runs in {}", registry.file().string());
 }
@@ -60,17 +66,22 @@ std::string file_of(const RunRegistry& registry) { return registry.file().string
 void bind_record(lua_State* L) {
   using namespace record_module;
   Module module(L, "registry", "The registry of runs, an SQLite file. pd.runs is built on it.");
+  module.def<&record_of>("record",
+                         "record(folder) -> table  Returns the record of the run in this folder, "
+                         "from its run.json, or nil if it has none.");
   module.def<&open_registry>(
       "open",
       "open(path, {options}) -> Registry  Opens the registry, and creates it if "
       "it does not exist.");
   Class<RunRegistry>(module, "A file with one row for each run.")
       .def<&RunRegistry::add>("add",
-                              "registry:add(runs) -> table  Adds runs as waiting, or fills the "
-                              "absent fields of runs with the same folder. Returns the rows.")
+                              "registry:add(runs) -> table  Adds runs, with the records in their "
+                              "folders. The given fields are those of runs without a record, and "
+                              "complete the others. Returns the rows.")
       .def<&RunRegistry::begin>("begin",
                                 "registry:begin(run) -> integer  Marks the run in run.folder as "
-                                "running, counts one more attempt, and returns its id.")
+                                "running, counts one more attempt, writes run.json there, and "
+                                "returns its id.")
       .def<&RunRegistry::update>(
           "update", "registry:update(id, fields)  Replaces the given fields of the row.")
       .def<&RunRegistry::finish>("finish",

@@ -5,14 +5,20 @@
 --   record:finish{ result = { loss = 0.1 } }
 --
 -- pushdown.experiment does this for every script that it starts.
+local complete = require 'pushdown.store.complete'
 local files = require 'pushdown.files'
 local interval = require 'pushdown.statistics.interval'
 local pd = require 'pushdown'
+local plan = require 'pushdown.store.plan'
+local provenance = require 'pushdown.store.provenance'
 local record = require 'pushdown.store.record'
 local statistics = require 'pushdown.statistics'
 local store = require 'pushdown.store.folder'
+local utc = require 'pushdown.text.utc'
 
 local M = {}
+
+local batch = 100  -- runs that are entered in one transaction
 
 -- The path of the registry, or nil if runs are not recorded.
 function M.path() return record.path() end
@@ -63,6 +69,73 @@ function M.find(filter, path)
     if not wanted or wanted[row.status] then rows[#rows + 1] = row end
   end
   return rows
+end
+
+local files_of_runs = { ['experiment.json'] = true, ['config.json'] = true, ['result.json'] = true }
+
+-- The fields of a run without a record, from the other files of its folder.
+local function without_record(folder)
+  local row = { folder = folder }
+  complete(row)
+  local starts = (provenance.read(folder) or { starts = {} }).starts
+  local first, last = starts[1] or {}, starts[#starts] or {}
+  row.attempts, row.created, row.started = #starts, utc(first.started), utc(last.started)
+  row.finished, row.host = utc(last.finished), type(last.machine) == 'table' and last.machine.host or nil
+  row.status = row.result and 'done' or pd.process.locked(folder) and 'running' or 'interrupted'
+  return row
+end
+
+-- Adds the runs in and below a folder to `rows`, by folder, and to `refused` the reasons why others are left out. A run
+-- without a record also has the fields of the plan of its grid.
+local function add_runs_below(top, rows, refused)
+  local grids, recorded = {}, {}
+  for _, path in ipairs(pd.file.files(top)) do
+    local name = path:match '[^/]*$'
+    local folder = (top .. '/' .. path):sub(1, -#name - 2)
+    local is_run = name == 'run.json' or files_of_runs[name] and pd.file.kind(folder .. '/run.lock') == 'file'
+    if is_run and not rows[folder] and not recorded[folder] then
+      recorded[folder] = pd.file.kind(folder .. '/run.json') ~= nil
+      local ok, row = pcall(recorded[folder] and pd.registry.record or without_record, folder)
+      if ok then row.folder, rows[folder] = folder, row else refused[#refused + 1] = row end
+    elseif name == plan.file then
+      grids[#grids + 1] = folder
+    end
+  end
+  for _, grid in ipairs(grids) do
+    for _, run in ipairs(plan.read(grid) or {}) do
+      local folder = grid .. '/' .. run.folder
+      if not recorded[folder] then
+        rows[folder] = rows[folder] or { folder = folder }
+        for key, value in pairs(run) do
+          if rows[folder][key] == nil then rows[folder][key] = value end
+        end
+      end
+    end
+  end
+end
+
+-- runs.index(folders, path) -> number of runs, list of reasons: enters the runs in and below these folders in a
+-- registry, by their records in their folders. The reasons tell which runs were left out.
+function M.index(folders, path)
+  local by_folder, rows, refused = {}, {}, {}
+  for _, folder in ipairs(folders) do add_runs_below(pd.file.real_path(folder), by_folder, refused) end
+  for _, row in pairs(by_folder) do rows[#rows + 1] = row end
+  table.sort(rows, function(a, b)
+    local one, two = a.created or 0, b.created or 0
+    if one ~= two then return one < two end
+    return a.folder < b.folder
+  end)
+  local registry, count = M.open(path), #rows
+  for first = 1, #rows, batch do
+    local some = { unpack(rows, first, math.min(first + batch - 1, #rows)) }
+    if not pcall(registry.add, registry, some) then
+      for _, row in ipairs(some) do
+        local ok, problem = pcall(registry.add, registry, { row })
+        if not ok then count, refused[#refused + 1] = count - 1, ('%s: %s'):format(row.folder, problem) end
+      end
+    end
+  end
+  return count, refused
 end
 
 -- runs.value(row, key): a column, an option or a number of the result, such as 'seed', 'learning_rate',

@@ -1,10 +1,14 @@
 #include "record/run_registry.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
 
 #include "base/check.h"
+#include "base/options.h"
+#include "record/run_record.h"
 
 namespace pushdown {
 namespace {
@@ -13,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kWhere = "registry";
 constexpr std::int64_t kApplication = 0x50645272;  // "PdRr": identifies the file as a registry
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 
 constexpr const char* kSchema = R"(
 CREATE TABLE run (
@@ -37,46 +41,13 @@ CREATE TABLE run (
   finished REAL,
   seconds REAL,
   result TEXT,
-  message TEXT
+  message TEXT,
+  note TEXT,
+  tags TEXT
 );
 CREATE INDEX run_grid ON run (grid, point, restart);
 CREATE INDEX run_status ON run (status);
 )";
-
-enum class Kind { text, integer, number, json };
-struct Column {
-  const char* name;
-  Kind kind;
-  bool settable;
-};
-constexpr Column kColumns[] = {
-    {"id", Kind::integer, false},      {"folder", Kind::text, false},
-    {"experiment", Kind::text, true},  {"grid", Kind::text, true},
-    {"point", Kind::text, true},       {"restart", Kind::integer, true},
-    {"seed", Kind::integer, true},     {"status", Kind::text, true},
-    {"attempts", Kind::integer, true}, {"options", Kind::json, true},
-    {"command", Kind::json, true},     {"git", Kind::text, true},
-    {"host", Kind::text, true},        {"pid", Kind::integer, true},
-    {"created", Kind::number, false},  {"started", Kind::number, true},
-    {"finished", Kind::number, true},  {"seconds", Kind::number, true},
-    {"result", Kind::json, true},      {"message", Kind::text, true},
-    {"note", Kind::text, true},        {"tags", Kind::json, true},
-};
-
-bool is_annotation(std::string_view name) { return name == "note" || name == "tags"; }
-
-const Column* find_column(std::string_view name) {
-  for (const auto& column : kColumns)
-    if (name == column.name) return &column;
-  return nullptr;
-}
-
-std::vector<std::string> column_names(bool only_settable) {
-  std::vector<std::string> names;
-  for (const auto& column : kColumns)
-    if (column.settable || !only_settable) names.emplace_back(column.name);
-  return names;
-}
 
 double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -84,6 +55,10 @@ double now() {
 
 std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool is_column(std::string_view name) {
+  return name == "id" || name == "folder" || find_record_field(name) != nullptr;
 }
 
 void bind_value(Statement& statement, int parameter, const Json& value) {
@@ -95,64 +70,10 @@ void bind_value(Statement& statement, int parameter, const Json& value) {
     statement.bind(parameter, value.get<std::int64_t>());
   else if (value.is_number())
     statement.bind(parameter, value.get<double>());
+  else if (value.is_structured())
+    statement.bind(parameter, std::string_view(dump(value)));
   else
     statement.bind(parameter, std::string_view(value.get_ref<const std::string&>()));
-}
-
-void check_status(const std::string& status) {
-  static const std::vector<std::string> kStatuses{"waiting", "running", "done", "failed",
-                                                  "interrupted"};
-  check(std::find(kStatuses.begin(), kStatuses.end(), status) != kStatuses.end(), kWhere,
-        "status must be one of {}, got '{}'", quoted_list(kStatuses), status);
-}
-
-void check_tag(const std::string& tag) {
-  const bool plain = std::none_of(tag.begin(), tag.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte <= ' ' || byte == ',' || byte == 127;
-  });
-  check(!tag.empty() && tag.size() <= 64 && plain, kWhere,
-        "a tag must be a text of 1 to 64 bytes without blanks, commas and control characters, got "
-        "{}",
-        dump(tag));
-}
-
-// Returns the tags sorted and without duplicates, or null if there is none.
-Json checked_tags(const Json& value) {
-  std::set<std::string> tags;
-  for (const auto& tag : value) {
-    check(value.is_array() && tag.is_string(), kWhere, "tags must be a list of texts, got {}",
-          dump(value));
-    check_tag(tag);
-    tags.insert(tag);
-  }
-  return tags.empty() ? Json() : Json(tags);
-}
-
-// Returns the value for a column after checking its type.
-Json checked(const Column& column, const Json& value) {
-  if (value.is_null()) return value;
-  const auto expect = [&](bool good, const char* type) {
-    check(good, kWhere, "{} must be {}, got {}", column.name, type, dump(value));
-  };
-  switch (column.kind) {
-    case Kind::text:
-      expect(value.is_string(), "text");
-      if (std::string_view(column.name) == "status") check_status(value);
-      if (std::string_view(column.name) == "note" && value.get_ref<const std::string&>().empty())
-        return nullptr;
-      return value;
-    case Kind::integer: expect(value.is_number_integer(), "an integer"); return value;
-    case Kind::number: expect(value.is_number(), "a number"); return value;
-    case Kind::json:
-      expect(value.is_structured(), "a table");
-      if (std::string_view(column.name) == "tags") {
-        const Json tags = checked_tags(value);
-        return tags.is_null() ? tags : Json(dump(tags));
-      }
-      return dump(value);
-  }
-  return value;
 }
 
 // Returns the SQL for the value of options.NAME, of result.NAME, or of a plain NAME: the option or,
@@ -210,20 +131,17 @@ struct Query {
           "{} supports only the comparisons = and !=, got {}", key, comparison);
     check(value.is_string(), kWhere, "{} must be text, got {}", key, dump(value));
     const std::string holds =
-        !annotated     ? "? IS NULL"
-        : key == "tag" ? "EXISTS (SELECT 1 FROM json_each(coalesce(tags, '[]')) WHERE value = ?)"
-                       : "coalesce(note, '') GLOB ?";
+        key == "tag" ? "EXISTS (SELECT 1 FROM json_each(coalesce(tags, '[]')) WHERE value = ?)"
+                     : "coalesce(note, '') GLOB ?";
     add(comparison == "=" ? holds : "NOT " + holds, value);
   }
-  bool annotated = false;
 };
 
-Query conditions(const Json& filter, bool annotated) {
+Query conditions(const Json& filter) {
   static const std::vector<std::string> kKeys{"id",     "experiment", "grid",  "point",
                                               "status", "folder",     "since", "where",
                                               "sort",   "descending", "limit"};
   Query query;
-  query.annotated = annotated;
   for (const auto& [key, value] : filter.items()) {
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       const auto near = nearest_names(key, kKeys);
@@ -246,6 +164,31 @@ Query conditions(const Json& filter, bool annotated) {
       for (const auto& condition : value) query.add_where(condition);
   }
   return query;
+}
+
+// A registry that comes from somebody else can have any value in any column.
+bool fits(const RecordField& field, const Json& value) {
+  using Type = RecordField::Type;
+  if (std::string_view(field.name) == "tags")
+    return value.is_array() &&
+           std::all_of(value.begin(), value.end(), [](const Json& tag) { return tag.is_string(); });
+  return field.type == Type::text      ? value.is_string()
+         : field.type == Type::integer ? value.is_number_integer()
+         : field.type == Type::number  ? value.is_number()
+                                       : value.is_structured();
+}
+
+std::string folder_of(const Json& run) {
+  check(run.is_object() && run.contains("folder") && run["folder"].is_string(), kWhere,
+        "a run must have a folder, got {}", dump(run));
+  return run["folder"];
+}
+
+// The fields of a run without its folder, by which it was found.
+Json fields_of(const Json& run) {
+  Json fields = run;
+  if (fields.is_object()) fields.erase("folder");
+  return fields;
 }
 
 }  // namespace
@@ -278,24 +221,54 @@ void RunRegistry::prepare_schema() {
                                     kApplication, kVersion));
     });
   }
-  if (version() != kVersion)
+  if (version() == 1) take_over_first_version();
+  if (version() != kVersion && !(version() == 1 && database_.read_only()))
     fail_environment(kWhere,
                      "'{}' is a registry of version {}, but this program reads version {}; a newer "
                      "program wrote it",
                      file().string(), version(), kVersion);
 }
 
-bool RunRegistry::annotated() {
-  annotated_ = annotated_ || database_.integer(
-                                 "SELECT count(*) FROM pragma_table_info('run') WHERE name IN "
-                                 "('note', 'tags')") == 2;
-  return annotated_;
+// Version 1 was the only place of notes, tags and states, and had columns for notes and tags only
+// if a run had some. Their runs get records in their folders.
+void RunRegistry::take_over_first_version() {
+  const auto complete = [&](const char* table) {
+    if (database_.integer(fmt::format("SELECT count(*) FROM pragma_table_info('{}') WHERE name = "
+                                      "'tags'",
+                                      table)) == 0)
+      database_.execute(
+          fmt::format("ALTER TABLE {0} ADD COLUMN note TEXT; ALTER TABLE {0} ADD "
+                      "COLUMN tags TEXT",
+                      table));
+  };
+  if (database_.read_only()) {  // statements use the copy, which has the name of the table
+    database_.execute("CREATE TEMP TABLE run AS SELECT * FROM main.run");
+    return complete("run");
+  }
+  database_.transaction([&] {
+    if (database_.integer("PRAGMA user_version") != 1) return;  // another process was faster
+    complete("run");
+    for (const Json& row : find(nullptr)) keep(row);
+    database_.execute(fmt::format("PRAGMA user_version = {}", kVersion));
+  });
 }
 
-// Within a transaction.
-void RunRegistry::annotate() {
-  if (annotated()) return;
-  database_.execute("ALTER TABLE run ADD COLUMN note TEXT; ALTER TABLE run ADD COLUMN tags TEXT");
+// Writes the record of a run that only this registry knows. A registry may come from somebody else
+// and name any folder, so others than those of runs stay as they are.
+void RunRegistry::keep(const Json& row) {
+  const Path folder = folder_of(row);
+  const bool annotated = row.contains("note") || row.contains("tags");
+  const bool inside = !Path(stored_folder(folder)).is_absolute();
+  std::error_code ignored;
+  const bool ours = fs::is_directory(folder, ignored)
+                        ? inside || fs::is_regular_file(folder / "run.lock", ignored)
+                        : inside && annotated;
+  if (!ours || (!annotated && row.value("status", "") == "waiting")) return;
+  try {
+    if (read_run_record(folder).is_null()) write_run_record(folder, row);
+  } catch (const std::runtime_error&) {
+    return;  // a folder that cannot be written, such as somebody else's: the row stays
+  }
 }
 
 std::string RunRegistry::stored_folder(const std::string& folder) const {
@@ -306,60 +279,60 @@ std::string RunRegistry::stored_folder(const std::string& folder) const {
   return (inside ? relative : path).string();
 }
 
-void RunRegistry::set(std::int64_t id, const Json& fields) {
-  std::string assignments;
-  std::vector<Json> values;
-  for (const auto& [name, value] : fields.items()) {
-    const Column* column = find_column(name);
-    if (column != nullptr && name == "folder") continue;  // the row was found by its folder
-    if (column == nullptr || !column->settable) {
-      const auto names = column_names(true);
-      const auto near = nearest_names(name, names);
-      fail(kWhere, "unknown field '{}'{}; the fields are {}", name,
-           near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
-    }
-    const Json stored = checked(*column, value);
-    if (is_annotation(name)) {
-      if (stored.is_null() && !annotated()) continue;
-      annotate();
-    }
-    assignments += fmt::format("{}{} = ?", assignments.empty() ? "" : ", ", name);
-    values.push_back(stored);
-  }
-  if (values.empty()) return;
-  Statement statement(database_, "UPDATE run SET " + assignments + " WHERE id = ?");
-  for (std::size_t i = 0; i < values.size(); ++i)
-    bind_value(statement, static_cast<int>(i) + 1, values[i]);
-  statement.bind(static_cast<int>(values.size()) + 1, id);
-  statement.step();
-}
-
-// Returns the row of the run's folder, which is created if necessary.
-Json RunRegistry::put(const Json& run) {
-  check(run.is_object() && run.contains("folder") && run["folder"].is_string(), kWhere,
-        "a run must have a folder, got {}", dump(run));
-  const std::string folder = stored_folder(run["folder"]);
+// Changes the record of the run in this folder by `action`, in the folder and here, and returns the
+// row. A record that is not in the folder yet is written there only if `store` is set, and nothing
+// is written into a folder of somebody else. Within a transaction.
+Json RunRegistry::change(const std::string& folder, bool store,
+                         const std::function<void(Json&)>& action) {
+  const std::string place = stored_folder(folder);
+  const Path path = folder_ / place;
+  Json record = read_run_record(path), before = record;
   Statement known(database_, "SELECT id FROM run WHERE folder = ?");
-  known.bind(1, std::string_view(folder));
-  if (known.step()) return row_of(known.integer(0));
-  Statement statement(database_, "INSERT INTO run (folder, created) VALUES (?, ?)");
-  statement.bind(1, std::string_view(folder));
-  statement.bind(2, now());
+  known.bind(1, std::string_view(place));
+  const bool listed = known.step();
+  const std::int64_t id = listed ? known.integer(0) : 0;
+  const bool stored = !record.is_null();
+  if (!stored) {
+    record = listed ? row_of(id) : Json::object();
+    record.erase("id");
+    record.erase("folder");
+    if (record.value("status", "") == "waiting") record.erase("status");
+  }
+  action(record);
+  const Json unknown{{"status", "waiting"}, {"attempts", 0}, {"created", now()}};
+  for (const auto& [name, value] : unknown.items())
+    if (!record.contains(name)) record[name] = value;
+  std::error_code ignored;
+  const bool writable = ::access(path.c_str(), W_OK) == 0 || !fs::exists(path, ignored);
+  if ((stored || store) && writable && record != before) write_run_record(path, record);
+
+  std::string columns, marks;
+  for (const auto& field : record_fields()) {
+    columns += fmt::format("{}, ", field.name);
+    marks += "?, ";
+  }
+  Statement statement(
+      database_, listed
+                     ? fmt::format("UPDATE run SET ({}folder) = ({}?) WHERE id = ?", columns, marks)
+                     : fmt::format("INSERT INTO run ({}folder) VALUES ({}?)", columns, marks));
+  int parameter = 0;
+  for (const auto& field : record_fields())
+    bind_value(statement, ++parameter, record.value(field.name, Json()));
+  statement.bind(++parameter, std::string_view(place));
+  if (listed) statement.bind(++parameter, id);
   statement.step();
-  return row_of(database_.last_id());
+  return row_of(listed ? id : database_.last_id());
 }
 
 std::vector<Json> RunRegistry::add(const std::vector<Json>& runs) {
   std::vector<Json> rows;
   database_.transaction([&] {
-    for (const auto& run : runs) {
-      const Json row = put(run);
-      Json absent = Json::object();
-      for (const auto& [name, value] : run.items())
-        if (!row.contains(name)) absent[name] = value;
-      set(row["id"], absent);
-      rows.push_back(row_of(row["id"]));
-    }
+    for (const auto& run : runs)
+      rows.push_back(change(folder_of(run), false, [&](Json& record) {
+        Json absent = fields_of(run);
+        for (const auto& [name, value] : record.items()) absent.erase(name);
+        set_record_fields(record, absent);
+      }));
   });
   return rows;
 }
@@ -367,36 +340,38 @@ std::vector<Json> RunRegistry::add(const std::vector<Json>& runs) {
 std::int64_t RunRegistry::begin(const Json& run) {
   std::int64_t id = 0;
   database_.transaction([&] {
-    id = put(run)["id"];
-    set(id, run);
-    Statement statement(database_,
-                        "UPDATE run SET status = 'running', attempts = attempts + 1, started = ?, "
-                        "finished = NULL, seconds = NULL, result = NULL, message = NULL "
-                        "WHERE id = ?");
-    statement.bind(1, now());
-    statement.bind(2, id);
-    statement.step();
+    id = change(folder_of(run), true, [&](Json& record) {
+      set_record_fields(record, fields_of(run));
+      for (const char* of_attempt : {"finished", "seconds", "result", "message"})
+        record.erase(of_attempt);
+      record["status"] = "running";
+      record["attempts"] = record.value("attempts", std::int64_t{0}) + 1;
+      record["started"] = now();
+    })["id"];
   });
   return id;
 }
 
 void RunRegistry::update(std::int64_t id, const Json& fields) {
-  check(fields.is_object(), kWhere, "the fields must be a table by name, got {}", dump(fields));
   database_.transaction([&] {
-    row_of(id);
-    set(id, fields);
+    const std::string folder = folder_of(row_of(id));
+    if (fields.contains("note") || fields.contains("tags")) check_record_writable(folder);
+    change(folder, true, [&](Json& record) { set_record_fields(record, fields_of(fields)); });
   });
 }
 
 void RunRegistry::finish(std::int64_t id, const Json& fields) {
-  Json ended = fields;
-  if (!ended.contains("finished")) ended["finished"] = now();
-  update(id, ended);
-  Statement statement(database_,
-                      "UPDATE run SET seconds = finished - started WHERE id = ? AND seconds IS "
-                      "NULL AND started <= finished");  // unknown if the clock was set back
-  statement.bind(1, id);
-  statement.step();
+  database_.transaction([&] {
+    change(folder_of(row_of(id)), true, [&](Json& record) {
+      record["finished"] = now();
+      set_record_fields(record, fields_of(fields));
+      // Unknown if the clock was set back.
+      const double seconds = record["finished"].get<double>() -
+                             record.value("started", record["finished"]).get<double>();
+      if (!record.contains("seconds") && record.contains("started") && seconds >= 0)
+        record["seconds"] = seconds;
+    });
+  });
 }
 
 void RunRegistry::tag(const std::vector<std::int64_t>& ids, const std::vector<std::string>& added,
@@ -404,14 +379,17 @@ void RunRegistry::tag(const std::vector<std::int64_t>& ids, const std::vector<st
   for (const auto* list : {&added, &removed})
     for (const auto& tag : *list) check_tag(tag);
   database_.transaction([&] {
-    for (const auto id : ids) {
-      const Json row = row_of(id);
-      std::set<std::string> tags;
-      if (row.contains("tags")) tags = row["tags"].get<std::set<std::string>>();
-      tags.insert(added.begin(), added.end());
-      for (const auto& tag : removed) tags.erase(tag);
-      set(id, {{"tags", tags}});
-    }
+    std::vector<std::string> folders;
+    for (const auto id : ids) folders.push_back(folder_of(row_of(id)));
+    for (const auto& folder : folders) check_record_writable(folder);
+    for (const auto& folder : folders)
+      change(folder, true, [&](Json& record) {
+        std::set<std::string> tags;
+        if (record.contains("tags")) tags = record["tags"].get<std::set<std::string>>();
+        tags.insert(added.begin(), added.end());
+        for (const auto& tag : removed) tags.erase(tag);
+        set_record_fields(record, {{"tags", tags}});
+      });
   });
 }
 
@@ -432,17 +410,19 @@ Json RunRegistry::row(const Statement& statement) const {
   for (int i = 0; i < statement.columns(); ++i) {
     if (statement.is_null(i)) continue;
     const std::string name = statement.column_name(i);
-    const Column* column = find_column(name);
-    if (column->kind == Kind::json)
-      run[name] = try_parse_json(statement.text(i));
+    const RecordField* field = find_record_field(name);
+    Json value;
+    if (field != nullptr && field->type == RecordField::Type::json)
+      value = try_parse_json(statement.text(i));
     else if (name == "folder")
-      run[name] = (folder_ / statement.text(i)).string();
+      value = (folder_ / statement.text(i)).string();
     else if (statement.is_text(i))
-      run[name] = statement.text(i);
+      value = statement.text(i);
     else if (statement.is_integer(i))
-      run[name] = statement.integer(i);
+      value = statement.integer(i);
     else
-      run[name] = statement.number(i);
+      value = statement.number(i);
+    if (field == nullptr || fits(*field, value)) run[name] = std::move(value);
   }
   return run;
 }
@@ -458,20 +438,16 @@ std::vector<Json> RunRegistry::find(const Json& given) {
   check(filter.is_object(), kWhere, "the filter must be a table by name, got {}", dump(filter));
   if (filter.contains("folder") && filter["folder"].is_string())
     filter["folder"] = stored_folder(filter["folder"]);
-  const bool all_columns = annotated();
-  Query query = conditions(filter, all_columns);
-  std::string names;
-  for (const auto& name : column_names(false))
-    if (all_columns || !is_annotation(name)) names += (names.empty() ? "" : ", ") + name;
-  std::string sql = "SELECT " + names + " FROM run" + query.sql + " ORDER BY ";
+  Query query = conditions(filter);
+  std::string sql = "SELECT id, folder";
+  for (const auto& field : record_fields()) sql += fmt::format(", {}", field.name);
+  sql += " FROM run" + query.sql + " ORDER BY ";
   const bool descending = filter.value("descending", Json(false)) == true;
   if (filter.contains("sort") && !filter["sort"].is_null()) {
     const Json& sort = filter["sort"];
     check(sort.is_string(), kWhere, "sort must be text, got {}", dump(sort));
     const auto name = sort.get<std::string>();
-    const std::string value = !all_columns && is_annotation(name) ? "NULL"
-                              : find_column(name) != nullptr      ? name
-                                                                  : json_value(name);
+    const std::string value = is_column(name) ? name : json_value(name);
     // Rows without a value come last in both directions.
     sql += fmt::format("{0} IS NULL, {0}{1}, ", value, descending ? " DESC" : "");
   }

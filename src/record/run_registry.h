@@ -4,20 +4,14 @@
 // memory shared between the writers, which the machines of a cluster do not have.
 //
 // A run is identified by its folder, stored relative to the registry's own folder if it is inside
-// it, so that both can be moved together. The content of a folder (result.json) is authoritative;
-// the registry is an index that can be rebuilt from the folders.
+// it, so that both can be moved together. The record of a run is in its folder (run_record.h), and
+// every change of a run is written there first. The registry is an index for finding runs, which
+// add() makes again from the folders. Only runs that were never begun, and runs in folders that
+// this program may not write, have no record; add() receives their fields from the caller.
 //
-// A row as Json, absent where not known:
-//   id, experiment, grid, point, restart, seed, status, folder (absolute), options (table),
-//   command (list), git, host, pid, attempts, created, started, finished (seconds since 1970),
-//   seconds, result (table), message, note, tags (list of texts, sorted)
-// Status: waiting, running, done, failed or interrupted. The lock of the folder (folder_lock.h)
-// tells whether the process of a "running" run still exists.
-//
-// A registry gets the columns of notes and tags with its first note or tag, so that earlier
-// versions of the program can read it, too.
+// A row as Json has the fields of the record, id and folder (absolute).
 #pragma once
-#include "base/options.h"
+#include "base/json.h"
 #include "record/sqlite.h"
 
 namespace pushdown {
@@ -32,8 +26,9 @@ class RunRegistry {
 
   const Path& file() const { return database_.file(); }
 
-  // Adds the runs that are not in the registry yet, as waiting, and fills the absent fields of the
-  // others, in one transaction. Every run must have a folder. Returns the rows.
+  // Reads the records of the runs in their folders, and fills fields that are absent, in one
+  // transaction. A run without a record is waiting unless it has a status. Every run must have a
+  // folder. Returns the rows.
   std::vector<Json> add(const std::vector<Json>& runs);
   // Marks the run of this folder as running, adding it if necessary. Increments the number of
   // attempts and clears the message, the result and the times of the previous attempt.
@@ -45,9 +40,8 @@ class RunRegistry {
   // time since it began.
   void finish(std::int64_t id, const Json& fields);
 
-  // Adds and removes tags of all these runs, or of none. A tag is a UTF-8 text of 1 to 64 bytes
-  // without white space, commas and control characters. Throws std::invalid_argument for an unknown
-  // id.
+  // Adds and removes tags of all these runs, or of none. Throws std::invalid_argument for an
+  // unknown id, and std::runtime_error if the record of a run cannot be written.
   void tag(const std::vector<std::int64_t>& ids, const std::vector<std::string>& added,
            const std::vector<std::string>& removed);
 
@@ -65,17 +59,15 @@ class RunRegistry {
 
  private:
   void prepare_schema();
-  Json put(const Json& run);
+  void take_over_first_version();
+  void keep(const Json& row);
+  Json change(const std::string& folder, bool store, const std::function<void(Json&)>& action);
   Json row_of(std::int64_t id);
-  void set(std::int64_t id, const Json& fields);
-  bool annotated();
-  void annotate();
   std::string stored_folder(const std::string& folder) const;
   Json row(const Statement& statement) const;
 
   Database database_;
-  Path folder_;             // of the registry, absolute
-  bool annotated_ = false;  // it has the columns of notes and tags
+  Path folder_;  // of the registry, absolute
 };
 
 }  // namespace pushdown

@@ -55,6 +55,8 @@ Database::Database(const std::filesystem::path& file, double busy_seconds)
 
 Database::~Database() { sqlite3_close(handle_); }
 
+bool Database::read_only() const { return sqlite3_db_readonly(handle_, "main") == 1; }
+
 void Database::execute(const std::string& sql) {
   if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail_on("use");
 }
@@ -65,6 +67,7 @@ std::int64_t Database::integer(const std::string& sql) {
 }
 
 void Database::transaction(const std::function<void()>& action) {
+  if (read_only()) fail_protected("use");
   // A transaction that starts as a reader and writes later could not wait for another writer.
   execute("BEGIN IMMEDIATE");
   try {
@@ -79,6 +82,12 @@ void Database::transaction(const std::function<void()>& action) {
 
 std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }
 
+void Database::fail_protected(const std::string& action) const {
+  fail_environment("registry",
+                   "cannot {} '{}': Permission denied: it, or its folder, is write-protected",
+                   action, file_.string());
+}
+
 void Database::fail_on(const std::string& action) const {
   const int code = sqlite3_errcode(handle_) & 0xFF;
   if (code == SQLITE_INTERRUPT || code == SQLITE_BUSY) StopCheck()();
@@ -92,7 +101,8 @@ void Database::fail_on(const std::string& action) const {
     case SQLITE_CORRUPT:
       fail_environment(
           "registry",
-          "'{}' is damaged ({}); move it away, and grids create a new one from their run folders",
+          "'{}' is damaged ({}); move it away, and 'pushdown runs index' makes a new one from the "
+          "run folders",
           file_.string(), reason);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -103,10 +113,7 @@ void Database::fail_on(const std::string& action) const {
                          action, file_.string());
       fail_environment("registry", "cannot {} '{}': another process keeps it locked", action,
                        file_.string());
-    case SQLITE_READONLY:
-      fail_environment("registry",
-                       "cannot {} '{}': Permission denied: it, or its folder, is write-protected",
-                       action, file_.string());
+    case SQLITE_READONLY: fail_protected(action);
     default: fail_environment("registry", "cannot {} '{}': {}", action, file_.string(), reason);
   }
 }

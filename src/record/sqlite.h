@@ -25,6 +25,7 @@ class Database {
   const std::filesystem::path& file() const { return file_; }
   sqlite3* handle() const { return handle_; }
 
+  bool read_only() const;
   // Runs statements without parameters or results.
   void execute(const std::string& sql);
   // Returns the first value of the first row.
@@ -41,6 +42,7 @@ class Database {
     double seconds;
     bool no_locks = false;
   };
+  [[noreturn]] void fail_protected(const std::string& action) const;
   static int on_busy(void* busy, int tries);
 
   std::filesystem::path file_;

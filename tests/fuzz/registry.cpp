@@ -9,9 +9,11 @@
 namespace pushdown {
 
 FUZZ_TARGET(registry) {
-  static const std::filesystem::path path =
+  static const std::filesystem::path folder =
       std::filesystem::temp_directory_path() /
       ("pushdown-fuzz-registry-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const auto path = folder / "registry.sqlite";
   {
     std::ofstream file(path, std::ios::binary);
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -21,9 +23,9 @@ FUZZ_TARGET(registry) {
     const auto rows = registry.find(Json::object());
     for (const Json& row : rows) row.dump(-1, ' ', false, Json::error_handler_t::replace);
     registry.find({{"where", {{"options.rate", ">", 1}, {"loss", "<", 2}}}, {"sort", "loss"}});
-    registry.begin({{"folder", "/nowhere"}, {"experiment", "e"}});
+    registry.begin({{"folder", (folder / "run").string()}, {"experiment", "e"}});
   });
-  for (const char* end : {"", "-journal"}) std::filesystem::remove(path.string() + end);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace pushdown

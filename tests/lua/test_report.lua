@@ -164,7 +164,7 @@ test('runs by folder: a run, a point, a grid, all', function()
   os.execute(('mkdir %s && cp -r %s %s'):format(quoted(elsewhere), quoted(scene.folder .. '/runs/g'),
     quoted(elsewhere)))
   local html = page(elsewhere .. '/g')
-  has(html, '6 runs at 2 points', '1 unfinished', '4.7 ± 4.0')
+  has(html, '6 runs at 2 points', '1 failed', '4.7 ± 4.0')
   has(page(elsewhere .. '/g/rate=2'), 'rate=2')
 end)
 

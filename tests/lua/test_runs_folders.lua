@@ -132,7 +132,7 @@ end
 test('rm can only list the runs, and asks first', function()
   local output, _, status = rm('--grid', 'g', '--dry-run', '--folders')
   test.equal(status, 0)
-  has(output, '1  g rate=0.1, restart 1  done', 'Would remove 4 runs from ', ' and 4 folders with 15 files, ')
+  has(output, '1  g rate=0.1, restart 1  done', 'Would remove 4 runs from ', ' and 4 folders with 19 files, ')
   has((rm('--status', 'failed', '--dry-run')), 'Would remove 1 run from', '(their folders stay)')
   local said, left = made.shell(('%s runs rm --registry %s 1 < /dev/null'):format(quoted(shell), quoted(scene.file)))
   test.equal(left, 2)

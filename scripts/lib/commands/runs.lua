@@ -65,6 +65,8 @@ local commands = {
   }),
   tag = declare('tag ID... +TAG -TAG', 'Adds tags to runs (+TAG or TAG) and removes them (-TAG). Without a tag, lists '
     .. 'the tags of runs.\nA tag has no blanks and no commas.', selection.with_filters {}),
+  index = declare('index [FOLDER...]', 'Enters the runs in folders in the registry, with the records in their folders '
+    .. '(run.json).\nWithout a folder: those beside the registry.', {}),
   gather = declare('gather FOLDER...', 'Adds the finished runs of grids to a record, which the table scripts read with '
     .. '--recorded.', {
       { 'into', nil, 'the record, a CSV file: docs/results/<paper>/runs.csv', type = 'text' },
@@ -84,7 +86,8 @@ local commands = {
 }
 
 local modules = { list = 'list', show = 'list', compare = 'compare', plot = 'plot', rm = 'remove', export = 'export',
-  gather = 'gather', reproduce = 'reproduce', note = 'annotate', tag = 'annotate' }
+  gather = 'gather', index = 'index', reproduce = 'reproduce', note = 'annotate', tag = 'annotate' }
+local names = { 'list', 'show', 'compare', 'plot', 'rm', 'export', 'reproduce', 'note', 'tag', 'index', 'gather' }
 local without_words = { list = true }
 
 local function action_of(name)
@@ -104,6 +107,7 @@ The record of runs: every grid and every script that uses pd.experiment.
   pushdown runs reproduce  repeats a run and tells whether its numbers are the same
   pushdown runs note       sets or prints the note of a run
   pushdown runs tag        adds and removes tags of runs, which filters select
+  pushdown runs index      makes the registry again from run folders
   pushdown runs gather     adds finished runs to a record from which grids can continue
 
 Each command lists its options with --help. pushdown report makes a page.
@@ -119,10 +123,9 @@ function M.run(words)
   local declaration = commands[name]
   return subcommand('runs', function()
     if not declaration then
-      local near = pd._text.nearest(name, { 'list', 'show', 'compare', 'plot', 'rm', 'export', 'reproduce', 'gather',
-        'note', 'tag' })
-      fail("unknown command '%s'%s; the commands are list, show, compare, plot, rm, export, reproduce, note, tag and "
-        .. 'gather', name, near and (", did you mean '%s'?"):format(near) or '')
+      local near = pd._text.nearest(name, names)
+      fail("unknown command '%s'%s; the commands are %s and %s", name, near and (", did you mean '%s'?"):format(near)
+        or '', table.concat(names, ', ', 1, #names - 1), names[#names])
     end
     local options = experiment.parse(declaration, { unpack(words, 2) })
     if options.help then return io.write(experiment.help(declaration)) end

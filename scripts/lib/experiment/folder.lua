@@ -44,8 +44,11 @@ end
 -- Files that every run writes. Of a run of a version that kept no list, only these are removed.
 local always = { 'result.json', 'provenance.json', 'experiment.json' }
 
--- Removes the files that the run has written, and the folders that are empty then. The files of others, the lock, the
--- log of the process and the folders of other runs stay.
+-- Files of every start: the lock, the log of the process, and the record with the number of starts and the note.
+local stays = { ['run.lock'] = true, ['output.log'] = true, ['run.json'] = true }
+
+-- Removes the files that the run has written, and the folders that are empty then. The files of others, those of every
+-- start and the folders of other runs stay.
 function M.clear(folder)
   local top, own, places = pd.file.real_path(folder), {}, {}
   local last = top .. '/experiment.json'
@@ -65,7 +68,7 @@ function M.clear(folder)
   end
   local function add(path)
     local place, name = place_of(path), path:match '[^/]*$'
-    if not place or place == top and (name == 'run.lock' or name == 'output.log') then return end
+    if not place or place == top and stays[name] then return end
     own[place] = own[place] or {}
     own[place][name] = true
   end

@@ -4,6 +4,7 @@ local duration = require 'pushdown.runs.layout'.duration
 local json = require 'pushdown.json'
 local options = require 'pushdown.grid.options'
 local pd = require 'pushdown'
+local plan = require 'pushdown.store.plan'
 local record = require 'pushdown.store.record'
 local runs = require 'pushdown.runs'
 local store = require 'pushdown.store.folder'
@@ -226,7 +227,7 @@ function Session:place()
   return ('on %d process%s'):format(self.workers, self.workers == 1 and '' or 'es')
 end
 
--- Enters every run in the registry and takes over the finished ones.
+-- Enters every run in the registry and in the plan of its grid, and takes over the finished ones.
 function Session:enter()
   local rows = {}
   if self.registry then
@@ -242,8 +243,10 @@ function Session:enter()
         if row[key] ~= entries[i][key] then differs[key] = entries[i][key] end
       end
       if next(differs) then self.registry:update(row.id, differs) end
+      for key, value in pairs(differs) do row[key] = value end
       self.runs[i].id = row.id
     end
+    plan.add(rows)
   end
   local finished = 0
   for i, run in ipairs(self.runs) do

@@ -1,12 +1,11 @@
 -- Selects the runs of a page by number, folder or filter, and reads their folders and registry rows. A run is a row of
 -- the registry (docs/reference/runs.md) with these additional fields: about = experiment.json, config = config.json,
 -- source = the requested folder, or nil.
+local completed = require 'pushdown.store.complete'
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
-local record = require 'pushdown.store.record'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
-local store = require 'pushdown.store.folder'
 
 local M = {}
 
@@ -58,31 +57,11 @@ local function rows_by_folder(folder, given)
   return by_folder
 end
 
-local function integer(value)
-  value = tonumber(value)
-  return value and value == math.floor(value) and value or nil
-end
-
 -- Fills in fields that the registry does not have from the files of the run folder.
 local function complete(row)
-  local folder = row.folder
-  row.about = store.read_json(folder .. '/experiment.json') or {}
-  row.config = store.read_json(folder .. '/config.json') or {}
-  row.experiment = row.experiment or row.about.experiment
-  row.options = row.options or row.about.options
-  row.result = row.result or store.result(folder)
-  local seed = row.seed or (row.options or {}).seed or row.config.seed
-  row.seed = integer(seed)
-  row.restart = integer(row.restart) or integer((row.options or {}).restart) or integer(folder:match('restart%-(%d+)$'))
-  row.git = row.git or type(row.about.git) == 'string' and row.about.git
-    or type(row.config.git) == 'string' and row.config.git or nil
-  if not row.command and row.about.script then
-    row.command = { 'pushdown', row.about.script, unpack(row.about.command_line or {}) }
-  elseif not row.command and type(row.config.command_line) == 'table' then
-    row.command = record.plain_command(row.config.command_line)
-  end
-  row.seconds = row.seconds or row.result and tonumber(row.result.seconds)
-  row.status = row.status or row.result and 'done' or pd.process.locked(folder) and 'running' or 'unfinished'
+  row.about, row.config = completed(row)
+  if row.status == 'running' and pd.process.locked(row.folder) == false then row.status = 'lost' end
+  row.status = row.status or row.result and 'done' or pd.process.locked(row.folder) and 'running' or 'unfinished'
   return row
 end
 
@@ -117,7 +96,8 @@ local function of_folder(word, registry)
   local known, rows = rows_by_folder(folder, registry), {}
   for i, path in ipairs(found) do
     local row = { folder = path }
-    for key, value in pairs(known[pd.file.real_path(path)] or {}) do row[key] = value end
+    local read, record = pcall(pd.registry.record, path)
+    for key, value in pairs(known[pd.file.real_path(path)] or read and record or {}) do row[key] = value end
     row.folder, row.source = path, word
     if not row.point and is_restart('/' .. path) then
       local point = pd.file.real_path(path):match('([^/]+)/[^/]+$')

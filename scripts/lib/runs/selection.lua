@@ -146,7 +146,8 @@ function M.say_nothing(path, options)
     print 'Nothing is recorded: PUSHDOWN_REGISTRY is off.'
   elseif not files.exists(path) then
     print(('Nothing is recorded yet: there is no %s. Grids and scripts that use pd.experiment are\n'
-      .. 'recorded in the folder where they are started.'):format(path))
+      .. "recorded in the folder where they are started. 'pushdown runs index FOLDER' enters the\n"
+      .. 'runs of a folder.'):format(path))
   else
     print('No run matches.')
     if options then say_unknown(path, options.where) end

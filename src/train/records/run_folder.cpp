@@ -159,7 +159,7 @@ bool is_begun_run(const Path& folder) {
 
 // Returns whether an experiment, a grid search or a killed run has used the folder.
 bool worked_in(const Path& folder) {
-  for (const char* name : {"run.lock", "experiment.json"})
+  for (const char* name : {"run.lock", "run.json", "experiment.json"})
     if (fs::is_regular_file(fs::symlink_status(folder / name))) return true;
   return is_begun_run(folder);
 }

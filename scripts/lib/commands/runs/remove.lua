@@ -2,6 +2,7 @@
 local ask = require 'pushdown.text.ask'
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
+local plan = require 'pushdown.store.plan'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
 local visible = require 'pushdown.text.visible'
@@ -12,20 +13,25 @@ local listed = 10
 local function inside(path, folder) return path == folder or path:sub(1, #folder + 1) == folder .. '/' end
 
 -- The reason why a folder must not be removed, or nil. A run folder has the lock of every run and a file that only runs
--- write. A link, or a folder that contains more than this run, stays.
+-- write, or the record of a run and nothing else. A link, or a folder that contains more than this run, stays.
 local function objection(folder, registry)
   local kind = pd.file.kind(folder)
   if kind == 'link' then return 'it is a link' end
   if kind ~= 'folder' then return 'it is not a folder' end
+  local names = pd.file.list(folder)
+  local only_record = #names == 1 and names[1] == 'run.json'
   local ours = false
-  for _, name in ipairs { 'experiment.json', 'config.json', 'settings.json', 'result.json', 'output.log' } do
+  for _, name in ipairs { 'run.json', 'experiment.json', 'config.json', 'settings.json', 'result.json',
+    'output.log' } do
     ours = ours or pd.file.kind(folder .. '/' .. name) == 'file'
   end
-  if not ours or pd.file.kind(folder .. '/run.lock') ~= 'file' then return 'it does not look like a run folder' end
+  if not only_record and not (ours and pd.file.kind(folder .. '/run.lock') == 'file') then
+    return 'it does not look like a run folder'
+  end
   local real = pd.file.real_path(folder)
   if real == '/' or inside(pd.file.real_path '.', real) then return 'this program runs in it' end
   if inside(pd.file.real_path(registry), real) then return 'it contains the registry' end
-  local other = files.find(folder, '/run%.lock$')[1]
+  local other = files.find(folder, '/run%.lock$')[1] or files.find(folder, '/run%.json$')[1]
   if other then return ('it contains another run: %s'):format(other:match('^(.*)/')) end
 end
 
@@ -59,9 +65,10 @@ local function refuse_running(rows, path)
   end
 end
 
--- Removes some runs. Their folders stay locked meanwhile, so that none of them can start.
-local function remove_some(registry, rows, total)
-  local held, ids = {}, {}
+-- Removes some runs, and with `forget` also from the plans of their grids. Their folders stay locked meanwhile, so that
+-- none of them can start.
+local function remove_some(registry, rows, total, forget)
+  local held, ids, gone = {}, {}, {}
   for _, row in ipairs(rows) do
     local fine, lock = true, nil
     if row.removable then
@@ -71,7 +78,7 @@ local function remove_some(registry, rows, total)
     end
     if fine and lock then
       held[#held + 1] = { row = row, lock = lock }
-      ids[#ids + 1] = row.id
+      ids[#ids + 1], gone[#gone + 1] = row.id, row
     else
       local reason = fine and 'another process uses it' or tostring(lock)
       io.stderr:write(visible(('pushdown runs: run %d stays: %s\n'):format(row.id, reason)))
@@ -91,6 +98,7 @@ local function remove_some(registry, rows, total)
       one.lock:release()
     end
   end
+  if forget then plan.remove(gone) end
 end
 
 -- remove(options, path of the registry)
@@ -141,7 +149,7 @@ return function(options, path)
   end
   local registry, total = runs.open(path, { must_exist = true }), { rows = 0, folders = 0, stayed = 0 }
   for first = 1, #rows, batch do
-    remove_some(registry, { unpack(rows, first, math.min(first + batch - 1, #rows)) }, total)
+    remove_some(registry, { unpack(rows, first, math.min(first + batch - 1, #rows)) }, total, options.folders)
   end
   print(('Removed %s%s.'):format(count_text(total.rows, 'run') .. ' from ' .. path, options.folders
     and (', %s'):format(count_text(total.folders, 'folder')) or ''))

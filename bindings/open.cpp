@@ -19,10 +19,11 @@ namespace pushdown {
 
 // Each module has a function that adds it to the `pd` table on top of the stack, in this order, and
 // leaves the table there.
-#define PUSHDOWN_MODULES(L)                                                                 \
-  bind_session(L), bind_log(L), bind_tensor(L), bind_grammar(L), bind_pda(L), bind_task(L), \
-      bind_tree(L), bind_stack(L), bind_controller(L), bind_model(L), bind_transducer(L),   \
-      bind_rules(L), bind_train(L), bind_record(L), bind_process(L), bind_file(L), bind_text(L)
+#define PUSHDOWN_MODULES(L)                                                                      \
+  bind_session(L), bind_log(L), bind_tensor(L), bind_grammar(L), bind_pda(L), bind_task(L),      \
+      bind_tree(L), bind_stack(L), bind_controller(L), bind_model(L), bind_transducer(L),        \
+      bind_rules(L), bind_train(L), bind_record(L), bind_process(L), bind_file(L), bind_text(L), \
+      bind_options(L)
 void PUSHDOWN_MODULES(lua_State* L);
 
 namespace {
@@ -105,6 +106,7 @@ Results doc_name(lua_State* L, Any object) {
 
 std::variant<std::optional<Json>, std::vector<std::string>> options_listing(
     lua_State* L, const std::optional<std::string>& name) {
+  if (name && !noted_options(L, *name)) return options_in_lua(L, *name);
   if (name) return options_of(L, *name);
   return functions_with_options(L);
 }

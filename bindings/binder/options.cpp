@@ -215,6 +215,22 @@ std::vector<DeclaredOption> declared(const std::vector<OptionSpec>& specs) {
   return options;
 }
 
+Json told(const DeclaredOption& option) {
+  const auto& spec = option.spec;
+  Json row{{"name", spec.name}, {"type", option.type}, {"doc", spec.doc}};
+  if (spec.required)
+    row["required"] = true;
+  else if (!spec.default_value.is_null())
+    row["default"] = spec.default_value;
+  if (!spec.choices.empty()) row["choices"] = spec.choices;
+  if (spec.inside != nullptr)
+    if (const auto kinds = spec.inside(); kinds.size() == 1 && kinds[0].kind.empty())
+      for (const auto& inner : declared(kinds[0].options)) row["inside"].push_back(told(inner));
+  if (std::isfinite(spec.minimum)) row["minimum"] = spec.minimum;
+  if (std::isfinite(spec.maximum)) row["maximum"] = spec.maximum;
+  return row;
+}
+
 std::string names_text(lua_State* L, const OptionRows& rows) {
   constexpr std::size_t kMost = 14;
   std::vector<std::string> names;
@@ -244,22 +260,6 @@ std::string running_function(lua_State* L) {
 namespace {
 
 constexpr const char* kOptionsKey = "pushdown.options";  // full name -> RowsFunction
-
-Json told(const DeclaredOption& option) {
-  const auto& spec = option.spec;
-  Json row{{"name", spec.name}, {"type", option.type}, {"doc", spec.doc}};
-  if (spec.required)
-    row["required"] = true;
-  else if (!spec.default_value.is_null())
-    row["default"] = spec.default_value;
-  if (!spec.choices.empty()) row["choices"] = spec.choices;
-  if (spec.inside != nullptr)
-    if (const auto kinds = spec.inside(); kinds.size() == 1 && kinds[0].kind.empty())
-      for (const auto& inner : declared(kinds[0].options)) row["inside"].push_back(told(inner));
-  if (std::isfinite(spec.minimum)) row["minimum"] = spec.minimum;
-  if (std::isfinite(spec.maximum)) row["maximum"] = spec.maximum;
-  return row;
-}
 
 // The options of the groups. Each is listed once, with the groups that have it if not all do.
 void add_groups(Json& list, const std::string& by, const std::vector<OptionGroup>& groups) {

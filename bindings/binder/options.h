@@ -114,6 +114,8 @@ struct OptionRows {
 using RowsFunction = const OptionRows& (*)();
 
 std::vector<DeclaredOption> declared(const std::vector<OptionSpec>& specs);
+// Returns {name, type, doc, required, default, choices, minimum, maximum, inside}.
+Json told(const DeclaredOption& option);
 // Returns "alphabet=, seed=, ...", for usage lines.
 std::string names_text(lua_State* L, const OptionRows& rows);
 // Returns the name of the running bound function, such as "task.labelled", for messages.

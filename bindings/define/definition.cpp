@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/utf8.h"
+#include "bindings/binder/option_rows.h"
 #include "bindings/session/input_path.h"
 #include "bindings/session/state.h"
 

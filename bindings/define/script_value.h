@@ -1,5 +1,5 @@
 // The arguments and results of Lua functions that C++ calls: states, tensors, `self`, and the
-// declarations of options, action layers and parameters.
+// declarations of action layers and parameters.
 #pragma once
 #include <map>
 #include <string>
@@ -37,16 +37,6 @@ std::string result_text(lua_State* L, int index);
 KeptValuePtr make_self(lua_State* L, const Json& options, const ParameterList& parameters,
                        const at::TensorOptions& tensor_options,
                        const std::map<std::string, std::int64_t>& sizes);
-
-// Reads a list of rows such as { 'size', 20, 'what it is', minimum = 1 }. Entries without a name
-// get the names in `places`; only these and `names` are valid names.
-Json read_rows(lua_State* L, int index, const std::string& where, const char* what,
-               const std::vector<std::string>& places, const std::vector<std::string>& names);
-
-// Reads options that a definition declares: { name, default, doc, type =, minimum =, maximum =,
-// choices = }. The type is that of the default if it is not given; an option without a default may
-// be absent.
-std::vector<OptionSpec> read_option_specs(lua_State* L, int index, const std::string& where);
 
 // Declarations that may depend on options and sizes: either the rows or a function that returns
 // them.

@@ -33,6 +33,8 @@ struct Session {
 Session& session(lua_State* L);
 // Returns the words of the command line, starting with the program.
 std::vector<std::string> command_line(lua_State* L);
+// Returns the options that a function in Lua has declared by pd._options.
+std::optional<Json> options_in_lua(lua_State* L, const std::string& full_name);
 // Returns the folder of the module.
 std::filesystem::path module_folder();
 // Returns the given `seed`, or the next seed of the session, which is the same in every run with

@@ -15,18 +15,6 @@ local M = {}
 
 local function fail(where, form, ...) error(('[data.%s] '):format(where) .. form:format(...), 0) end
 
-local function check_options(where, options, known)
-  for key in pairs(options) do
-    local found = false
-    for _, name in ipairs(known) do found = found or name == key end
-    if not found then
-      local near = pd._text.nearest(tostring(key), known)
-      fail(where, "unknown option '%s'%s; the options are %s", tostring(key),
-        near and (", did you mean '%s'?"):format(near) or '', table.concat(known, ', '))
-    end
-  end
-end
-
 local labels = { [true] = true, [false] = false, [1] = true, [0] = false, ['1'] = true, ['0'] = false,
   ['true'] = true, ['false'] = false, True = true, False = false, valid = true, invalid = false }
 
@@ -121,18 +109,25 @@ local function tab_separated(text)
   return lines, numbers
 end
 
-local read_options = { 'text', 'label', 'positive', 'alphabet', 'characters', 'format', 'header' }
+local of_symbols = {
+  { 'alphabet', nil, 'the symbols, if not those of the strings', type = 'Alphabet or list of texts' },
+  { 'positive', nil, 'the label of valid strings; all other labels then mean invalid', type = 'value' },
+  { 'characters', false, 'every character is a symbol; otherwise blanks separate the symbols' },
+}
+local read_options = pd._options.declare('data.read', of_symbols, {
+  { 'header', true, 'the file has a line with the names of the columns; otherwise text and label are their numbers' },
+  { 'text', nil, "key of the strings ('text', or column 1)", type = 'text or integer' },
+  { 'label', nil, "key of the labels ('label', or column 2); false: there are none",
+    type = 'text or integer or boolean' },
+  { 'format', nil, 'the format, if the name of the file does not end so: jsonl (JSON lines), csv, or tsv (separated by '
+    .. 'tabs)', type = 'text' },
+})
 
--- data.read(path, { text = 'text', label = 'label', header = true, positive =, alphabet =, characters = false,
--- format = }) -> a LabelledDataset, or a Dataset if there are no labels (label = false, or no such key). The file
--- contains JSON lines (.jsonl, .ndjson), comma-separated values with a header line (.csv), or tab-separated values
--- (.tsv). The option format names the format if the file name does not. With header = false the file has no header
--- line, and text and label are the numbers of columns, initially 1 and 2. Blanks separate the symbols; with
--- characters = true every character is a symbol.
+-- data.read(path, {options}) -> a LabelledDataset, or a Dataset if there are no labels (label = false, or no such key).
+-- The file contains JSON lines (.jsonl, .ndjson), comma-separated values (.csv) or tab-separated values (.tsv).
 function M.read(path, options)
-  options = options or {}
-  check_options('read', options, read_options)
-  local numbered = options.header == false
+  options = read_options(options)
+  local numbered = not options.header
   local text_key, label_key = options.text or (numbered and 1 or 'text'), options.label
   if label_key == nil then label_key = numbered and 2 or 'label' end
   for name, key in pairs { text = text_key, label = label_key or nil } do
@@ -192,11 +187,12 @@ function M.read(path, options)
   return into.finish(path)
 end
 
--- data.collect(next, { alphabet =, positive =, characters = }) -> a LabelledDataset or a Dataset: collects the strings
--- of an iterator. next() returns a text or a list of symbols, and a label if there are labels; nil ends the dataset.
+local collect_options = pd._options.declare('data.collect', of_symbols)
+
+-- data.collect(next, {options}) -> a LabelledDataset or a Dataset: collects the strings of an iterator. next() returns
+-- a text or a list of symbols, and a label if there are labels; nil ends the dataset.
 function M.collect(next_string, options)
-  options = options or {}
-  check_options('collect', options, { 'alphabet', 'positive', 'characters' })
+  options = collect_options(options)
   local into, number = collector('collect', options), 0
   for text, label in next_string do
     number = number + 1

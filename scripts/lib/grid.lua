@@ -19,6 +19,7 @@ local options_of = require 'pushdown.grid.options'
 local pd = require 'pushdown'
 local random = require 'pushdown.grid.random'
 local record = require 'pushdown.record'
+local rows_of = require 'pushdown.grid.rows'
 local runs = require 'pushdown.runs'
 local Session = require 'pushdown.grid.session'
 local slurm = require 'pushdown.grid.slurm'
@@ -60,28 +61,8 @@ function M.run_folder(folder, point, restart)
   return ('%s/%s/restart-%d'):format(folder, folder_name(point), restart)
 end
 
-local keys_of_a_grid = { name = 'string', script = 'string', folder = 'string', fixed = 'table', points = 'table',
-  restarts = 'number or table', flags = 'table' }
-local keys_of_a_call = { workers = 'number', registry = 'string', failures = 'string', progress = 'boolean',
-  executor = 'string', slurm = 'table', throttle = 'number', recorded = 'string', missing = 'string',
-  changed = 'string', enough = 'function' }
-
 -- grid.options: options for grid.place, which a script that runs grids should declare.
-M.options = {
-  { 'workers', 0, 'concurrent processes; 0: one for each core', minimum = 0, may_change = true },
-  { 'executor', 'local', 'where the runs are made: in local processes or Slurm tasks', choices = { 'local', 'slurm' },
-    may_change = true },
-  { 'slurm', {}, 'option of sbatch for every task, such as --slurm partition=long --slurm time=12:00:00',
-    repeated = true, may_change = true },
-  { 'throttle', 0, 'concurrent Slurm tasks; 0: no limit', minimum = 0, may_change = true },
-  { 'recorded', '', 'a record of runs (CSV) whose runs count as finished; none: all are trained here',
-    may_change = true },
-  { 'missing', 'train', 'unfinished runs: train them, or leave them out of the results',
-    choices = { 'train', 'leave' }, may_change = true },
-  { 'accept_changed', false, 'accept finished runs that were made with other options or another script',
-    may_change = true },
-  { 'rerun_changed', false, 'make such runs again', may_change = true },
-}
+M.options = rows_of.script
 
 -- grid.place(grids, options): copies the values of these options into the arguments of grid.run.
 function M.place(grids, options)
@@ -107,23 +88,6 @@ local function finished_of(all)
   return kept, ('%d of %d runs are unfinished and not included.'):format(#all - #kept, #all)
 end
 
-local function check_keys(given, ...)
-  for key, value in pairs(given) do
-    local expected
-    for _, keys in ipairs { ... } do expected = expected or keys[key] end
-    if type(key) == 'string' and not expected then
-      local known = {}
-      for _, keys in ipairs { ... } do
-        for name in pairs(keys) do known[#known + 1] = name end
-      end
-      table.sort(known)
-      fail("unknown option '%s'; the options are %s", key, table.concat(known, ', '))
-    elseif type(key) == 'string' and not expected:find(type(value), 1, true) then
-      fail('%s must be a %s, got %s', key, expected, type(value))
-    end
-  end
-end
-
 -- grid.script_path(script) -> the path of a script that is given as it is or relative to the root of the program.
 function M.script_path(script)
   if files.exists(script) then return script end
@@ -134,28 +98,19 @@ end
 
 -- The numbers of the restarts: 1 to n, or those of a list.
 local function numbers_of(restarts)
-  local list = restarts
-  if type(restarts) == 'number' then
-    list = {}
-    for restart = 1, restarts do list[restart] = restart end
-    if #list ~= restarts then fail 'restarts must be an integer from 1' end
+  if type(restarts) == 'table' then
+    if #restarts == 0 then fail "option 'restarts' must have at least one number" end
+    return restarts
   end
-  for _, restart in ipairs(list) do
-    if type(restart) ~= 'number' or restart < 1 or restart % 1 ~= 0 then
-      fail('restarts must be a list of integers from 1, got %s', tostring(restart))
-    end
-  end
-  if #list == 0 then fail 'restarts must be an integer from 1' end
+  local list = {}
+  for restart = 1, restarts do list[restart] = restart end
   return list
 end
 
 -- The runs of one grid; the first restart of all points comes first.
 local function runs_of(grid)
-  for _, key in ipairs { 'name', 'script', 'folder', 'points' } do
-    if not grid[key] then fail("%s is missing: name, script, folder and points are required", key) end
-  end
   local script, list = M.script_path(grid.script), {}
-  for _, restart in ipairs(numbers_of(grid.restarts or 1)) do
+  for _, restart in ipairs(numbers_of(grid.restarts)) do
     for index, point in ipairs(grid.points) do
       local name, options = M.point_name(point), {}
       for _, part in ipairs { grid.fixed or {}, point } do
@@ -167,57 +122,47 @@ local function runs_of(grid)
         end
       end
       list[#list + 1] = { grid = grid.name, point = name, restart = restart, options = options, index = index,
-        seed = M.seed(grid.name, name, restart), script = script, flags = grid.flags or {}, attempts = 0,
+        seed = M.seed(grid.name, name, restart), script = script, flags = grid.flags, attempts = 0,
         status = 'waiting', folder = M.run_folder(grid.folder, name, restart) }
     end
   end
   return list
 end
 
--- grid.run{name=, script=, folder=, fixed=, points=, restarts=, flags=, workers=, registry=, failures=, progress=} ->
--- rows: trains the script at every point, and returns a row for each run. Several grids, {{name=, ...}, {name=, ...},
--- workers=}, share one pool. fixed: options of all points; points: list of tables of options; restarts: their number,
--- or a list of numbers such as {2, 5}; flags: words added to every command line. workers: number of concurrent
--- processes (by default the number of processors). executor = 'slurm': Slurm tasks instead of processes, with slurm =
--- {'partition=long', ...} for sbatch and at most `throttle` at once. registry: path of the registry. failures = 'error'
--- (the default): failed runs raise an error once all runs have ended, so that the script exits with status 1; 'report':
--- rows.failed is their number. progress = false: no status line. recorded: a record (see pushdown.record) whose runs
--- count as finished; rows.note then tells tables how many runs these are. missing = 'leave': trains nothing; unfinished
--- runs are not in the rows, and rows.note gives their number. changed: how to treat runs that were made with other
--- options, or whose script or other inputs have changed since. 'accept' takes finished ones as they are, and rows.note
--- names them; 'rerun' makes them again. By default the user is asked; without a terminal this is an error. enough: a
--- function of the rows, called whenever a run has ended; when it returns true, the grid stops the other runs and
--- returns.
+local grid_options = pd._options.declare('grid.run', rows_of.grid)
+local call_options = pd._options.declare('grid.run', rows_of.call)
+local options_of_both = pd._options.declare('grid.run', rows_of.grid, rows_of.call)
+
+-- The options of a call of grid.run and the list of its grids.
+local function call_and_grids(given)
+  if type(given) ~= 'table' or not given[1] then
+    local both = options_of_both(given)
+    return both, { both }
+  end
+  local call, grids = {}, {}
+  for key, value in pairs(given) do
+    if type(key) == 'number' then grids[key] = grid_options(value) else call[key] = value end
+  end
+  return call_options(call), grids
+end
+
+-- grid.run{options} -> rows: trains the script at every point, and returns a row for each run. Several grids,
+-- {{name=, ...}, {name=, ...}, workers=}, share one pool. The options name, script, folder, points, fixed, restarts and
+-- flags belong to a grid, the others to the call.
 --
 -- rows has a row for each run, in the order grid, point, restart: grid, point, options, restart, seed, status ('done'
 -- or 'failed'; 'waiting' of a run that `enough` has stopped), folder, result (result.json), seconds, message, attempts
--- (in this call), recorded (the commit of a run from a record).
+-- (in this call), recorded (the commit of a run from a record). With missing = 'leave', unfinished runs are not in the
+-- rows, and rows.note gives their number.
 function M.run(given)
-  if type(given) ~= 'table' then fail('expected a table of options, got %s', type(given)) end
-  local grids = given[1] and given or { given }
-  if given[1] then
-    check_keys(given, keys_of_a_call)
-    for _, grid in ipairs(given) do check_keys(grid, keys_of_a_grid) end
-  else
-    check_keys(given, keys_of_a_grid, keys_of_a_call)
-  end
-  local failures = given.failures or 'error'
-  if failures ~= 'error' and failures ~= 'report' then
-    fail("failures must be 'error' or 'report', got '%s'", failures)
-  end
+  local grids
+  given, grids = call_and_grids(given)
   local path = given.registry or runs.path()
   local session = setmetatable({ runs = {}, pool = pd.process.pool(), settled = 0, seconds = 0, timed = 0,
-    workers = given.workers or pd.process.processors(), several = #grids > 1, progress = given.progress ~= false,
+    workers = given.workers or pd.process.processors(), several = #grids > 1, progress = given.progress,
     began = pd.process.now(), next_status = pd.process.clock() + 1, registry_path = path,
     registry = path and runs.open(path), enough = given.enough }, Session)
-  if given.executor == 'slurm' then
-    slurm(session, { options = given.slurm or {}, throttle = given.throttle or 0 })
-  elseif given.executor and given.executor ~= 'local' then
-    fail("executor must be 'local' or 'slurm', got '%s'", given.executor)
-  end
-  if session.workers < 1 or session.workers ~= math.floor(session.workers) then
-    fail('workers must be an integer from 1, got %s', tostring(session.workers))
-  end
+  if given.executor == 'slurm' then slurm(session, { options = given.slurm, throttle = given.throttle }) end
   local folders = {}
   for order, grid in ipairs(grids) do
     for _, run in ipairs(runs_of(grid)) do
@@ -235,12 +180,6 @@ function M.run(given)
   session.slurm_folder = grids[1].folder .. '/slurm'
   session.note = record.take_over(session.runs, given.recorded)
   local left
-  if given.missing and given.missing ~= 'train' and given.missing ~= 'leave' then
-    fail("missing must be 'train' or 'leave', got '%s'", given.missing)
-  end
-  if given.changed and given.changed ~= 'accept' and given.changed ~= 'rerun' then
-    fail("changed must be 'accept' or 'rerun', got '%s'", given.changed)
-  end
   local accepted = changes.settle(session.runs,
     given.missing == 'leave' and 'accept' or given.changed)
   if given.missing == 'leave' then session.runs, left = finished_of(session.runs) end
@@ -261,7 +200,7 @@ function M.run(given)
   notes[#notes + 1] = left
   notes[#notes + 1] = accepted
   rows.note = #notes > 0 and table.concat(notes, ' ') or nil
-  if rows.failed > 0 and failures == 'error' then
+  if rows.failed > 0 and given.failures == 'error' then
     fail('%d of %d runs failed; the ends of their logs are shown above', rows.failed, #rows)
   end
   return rows

@@ -237,12 +237,18 @@ local function curves(recipe, found, run)
   return seconds, epochs
 end
 
+local model_option = { 'model', '', 'one of the models of the recipe; none: the first' }
+local seed_option = { 'seed', 1, 'decides the training strings and all parameters', minimum = 0 }
+
+-- recipe.options: the options of recipe.run, which the command `pushdown recipe` also has.
+M.options = { model_option, seed_option,
+  { 'folder', nil, 'the run folder; none: runs/recipes/NAME/MODEL/seed-SEED', type = 'text' } }
+
 M.declaration = {
   name = 'recipes/train', doc = 'Trains the model of a recipe, and tests what it has learned.',
   options = {
     { 'recipe', 'unmarked_reversal', 'name of a recipe, or path of a script of this form' },
-    { 'model', '', 'one of the models of the recipe; none: the first' },
-    { 'seed', 1, 'decides the training strings and all parameters', minimum = 0 },
+    model_option, seed_option,
     { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
     { 'restarts', 0, 'initial parameters that are tried, all to the end; 0: those of the recipe, and its rungs',
       minimum = 0 },
@@ -287,20 +293,17 @@ function M.start(arguments)
   return result
 end
 
--- recipe.run(name, {seed = 1, model =, folder =, smoke = false}) -> result of recipe.start. model: one of the other
--- models of the recipe, trained in the same way; folder: the run folder, by default runs/recipes/NAME/MODEL/seed-SEED.
--- A run that was stopped goes on, and a finished one is not repeated.
+local run_options = pd._options.declare('recipe.run', M.options, {
+  { 'smoke', false, 'a run of a few seconds that only checks that everything works' } })
+
+-- recipe.run(name, {options}) -> result of recipe.start. A run that was stopped goes on, and a finished one is not
+-- repeated.
 function M.run(name, options)
   if type(name) ~= 'string' then error('[recipe.run] expected the name of a recipe; pd.recipe.list() shows all', 0) end
-  options = options or {}
-  for key in pairs(options) do
-    if key ~= 'seed' and key ~= 'model' and key ~= 'folder' and key ~= 'smoke' then
-      error(("[recipe.run] unknown option '%s'; the options are seed, model, folder, smoke"):format(tostring(key)), 0)
-    end
-  end
+  options = run_options(options)
   local recipe = M.load(name)
-  local model = M.slug(model_of(recipe, options.model or '').name)
-  local seed = ('%.0f'):format(options.seed or 1)
+  local model = M.slug(model_of(recipe, options.model).name)
+  local seed = ('%.0f'):format(options.seed)
   local arguments = { [0] = 'recipe ' .. name, '--recipe', name, '--model', model, '--seed', seed, '--run-folder',
     options.folder or ('runs/recipes/%s/%s/seed-%s'):format(recipe.name, model, seed) }
   if options.smoke then

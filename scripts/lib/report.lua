@@ -5,6 +5,7 @@
 --                               rows = { { 'LSTM', 0.31 }, { 'NS-RNN', 0.0123 } } }
 --   print(table:text())
 --   report.page{ runs = { 'runs/ns_rnn/grid' }, path = 'report.html' }
+local page = require 'pushdown.report.page'
 local table_of = require 'pushdown.text.table'
 
 local M = {}
@@ -14,9 +15,7 @@ local M = {}
 -- NaN is shown as a dash. note: a text below the table.
 function M.table(given) return table_of.new(given) end
 
--- report.page{runs = {17, 'runs/grid'}, path = 'report.html'} -> a description of the written page. Writes the page of
--- `pushdown report` about these runs, given as registry numbers or folders. Further options: title, metric (a list), x,
--- registry, since, and the filters grid, experiment, point, status and where (lists of texts).
-function M.page(given) return require 'pushdown.report.page'.make(given) end
+-- report.page{options} -> a description of the written page. Writes the page of `pushdown report`.
+function M.page(given) return page.make(given) end
 
 return M

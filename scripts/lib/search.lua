@@ -120,28 +120,23 @@ function Search:reduce()
   return field
 end
 
--- search.run{folder =, restarts =, make =, together =, rungs =, keep =, solved =, metric =, better =, name =} -> table:
--- trains restarts 1 to `restarts`; make(restart, folder) returns a trainer with that run folder. All of them train side
--- by side, or `together` of them at a time.
--- search.run{name =, folder =, script =, restarts =, points =, fixed =, over = 'epochs', ...} -> table: trains a script
--- as grid.run does, with its options flags, workers, executor, slurm, throttle, registry, recorded, progress and
--- changed. The candidates are the points, compared by the mean over their restarts, or without points the restarts.
--- `over` is an option of the script that may change when a run is resumed; its end is fixed[over] or the default.
+-- search.run{options} -> table: with make, trains restarts 1 to `restarts` side by side, or `together` at a time. With
+-- script, trains a script as grid.run does, with its options. The candidates are then the points, compared by the mean
+-- over their restarts, or without points the restarts.
 --
 -- At the epochs `rungs` only the best candidates go on: half of them, one in `keep`, or the numbers of the list `keep`.
--- The search ends when a candidate reaches `solved` (a restart in its last stage), or when the last ones have finished.
--- metric: the name of the number of an epoch or of a result that decides, or a function of it that returns the number.
--- By default it is what the best epoch has reached on validation strings, the cross-entropy above the lower bound or
--- 1 - accuracy; of a result, the number that `pushdown runs list` shows. better: 'lower' (default) or 'higher'.
+-- The search ends when a candidate reaches `solved`, or when the last ones have finished. The default of metric is what
+-- the best epoch has reached on validation strings, the cross-entropy above the lower bound or 1 - accuracy; of a
+-- result, the number that `pushdown runs list` shows.
 --
 -- The result has restart, folder, value and solved of the best candidate, rows with all of them, and the same as a
 -- table; in this process also its trainer, with points its point (the table of options), where restart is the best one
 -- of that point.
-function M.run(options)
-  plan.check(options)
+function M.run(given)
+  local options = plan.options(given)
   local form = options.make and require 'pushdown.search.here' or require 'pushdown.search.workers'
   local self = setmetatable({ folder = options.folder, name = options.name, solved = options.solved,
-    higher = options.better == 'higher', over = options.over or 'epochs', rungs = options.rungs or {} },
+    higher = options.better == 'higher', over = options.over, rungs = options.rungs },
     { __index = function(_, key) return form[key] or Search[key] end })
   self.metric = options.metric or self.default_metric
   self:prepare(options)

@@ -123,6 +123,7 @@ local function write_library(root)
     while lines[first] and lines[first]:match('^%-%-') do first = first + 1 end
     local name = path:gsub('%.lua$', '')
     write('### pd.%s\n', name)
+    require('pushdown.' .. name)  -- declares the options of its functions
     write('%s\n', prose(comment_before(lines, first)))
     for i, line in ipairs(lines) do
       local field, arguments = line:match('^function M%.([%a][%w_]*)(%b())')
@@ -130,7 +131,9 @@ local function write_library(root)
       local comment = field and comment_before(lines, i)
       if comment and #comment > 0 then
         write('#### %s.%s%s\n', name, field, arguments or '')
-        write('%s\n', prose(comment))
+        write('%s\n', options.with_names(prose(comment)))
+        write_options(('pd.%s.%s'):format(name, field))
+        write('')
       end
     end
   end

@@ -76,7 +76,8 @@ std::string unknown_option_text(std::string_view where, const std::string& key,
                                 const std::vector<std::string>& valid) {
   if (valid.empty())
     return fmt::format("[{}] unknown option '{}'; there are no options", where, key);
-  const auto near = nearest_names(key, valid);
+  // The last name of a path such as series[1].colr.
+  const auto near = nearest_names(key.substr(key.rfind('.') + 1), valid);
   return fmt::format("[{}] unknown option '{}'{}; the options are {}", where, key,
                      near.empty() ? "" : ", did you mean " + near + "?", quoted_list(valid));
 }

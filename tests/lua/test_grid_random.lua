@@ -85,7 +85,7 @@ test('points are different; too few of them and wrong options are errors', funct
   test.fails('must be integers, got 1.5', function() grid.integers(1.5, 4) end)
   test.fails('lower one first, got nan', function() grid.uniform(0 / 0, 1) end)
   test.fails('expected a list', function() grid.choices {} end)
-  test.fails('count must be an integer from 1', function() grid.random { options = { x = grid.uniform(0, 1) } } end)
+  test.fails("option 'count' .* is missing", function() grid.random { options = { x = grid.uniform(0, 1) } } end)
   test.fails('options.x must be a distribution', function() grid.random { count = 1, options = { x = 3 } } end)
   test.fails("unknown option 'n'", function() grid.random { n = 1 } end)
 end)

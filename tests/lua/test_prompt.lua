@@ -258,7 +258,8 @@ test('help lists the Lua modules and the options by kind, and finds words', func
   has(describe 'plot', 'lines(options)', 'heat_map(options)')
   has(describe 'plot.lines', 'plot.lines(options)\n  The line chart as SVG text.',
     '\n    series    list of {name=, y=, x= (default 1, 2, ...), low=')
-  has(describe 'grid.run', 'failures=, progress=} -> rows\n  Trains the script at every point')
+  has(describe 'grid.run', 'missing=, ...} -> rows\n  Trains the script at every point',
+    'points (list of tables, required): ')
   for line in describe('plot.by_length'):gmatch '[^\n]+' do assert(#line <= 98, line) end
   has(describe 'train.trainer', 'stop_patience', 'Options for a recognizer:', 'objective', 'Options for a transducer:',
     'accuracy_every')

@@ -101,7 +101,7 @@ test('groups of restarts train one after the other, and the search ends with the
   end
   -- In groups and all side by side, the same restarts go on.
   test.equal(run({ together = 2 }).restart, run().restart)
-  test.fails('together must be an integer from 1, got 0', function() run { together = 0 } end)
+  test.fails("option 'together' must be at least 1, got 0", function() run { together = 0 } end)
 end)
 
 test('a search continues after a stop as if nothing had happened', function()
@@ -214,13 +214,15 @@ end)
 
 test('wrong options are named', function()
   for _, case in ipairs {
-    { { restart = 3 }, "unknown option 'restart'" }, { { restarts = 0 }, 'restarts must be an integer from 1, got 0' },
-    { { make = 7 }, 'make must be a function, got a number' }, { { rungs = { 3, 3 } }, 'growing integers' },
+    { { restart = 3 }, "unknown option 'restart'" },
+    { { restarts = 0 }, "option 'restarts' must be at least 1, got 0" },
+    { { make = 7 }, "option 'make' must be a function, got 7" }, { { rungs = { 3, 3 } }, 'growing integers' },
     { { keep = { 1 } }, 'a number for each of the 2 rungs, got 1' },
     { { keep = { 2, 3 } }, 'keep%[2%] must be an integer from 1 to 2, got 3' },
     { { keep = 1 }, 'keep must be larger than 1, got 1' },
-    { { better = 'best' }, "better must be 'lower' or 'higher'" },
-    { { workers = 2 }, "unknown option 'workers'" }, { { script = 'train.lua' }, 'expected make, .* or script' },
+    { { better = 'best' }, "option 'better' must be one of 'lower' and 'higher'" },
+    { { workers = 2 }, "option 'workers' is for searches with script" },
+    { { script = 'train.lua' }, 'expected make, .* or script' },
     { { make = function(restart) return make(restart) end }, "must return a trainer with run_folder = '" },
   } do
     test.fails(case[2], function() run(case[1]) end)

@@ -183,7 +183,7 @@ test('another search in the same folder and wrong options are errors', function(
     ["rungs = { 1, 3 }, fixed = { epochs = 9 }, metric = 'accuracy'"] = 'its keep, metric differ',
     ['rungs = { 3, 3 }'] = 'rungs must be growing integers',
     ['rungs = { 1, 2 }, keep = 1, fixed = { epochs = 3 }'] = 'keep must be larger than 1',
-    ["rungs = { 1, 2 }, better = 'best'"] = "better must be 'lower' or 'higher'",
+    ["rungs = { 1, 2 }, better = 'best'"] = "option 'better' must be one of 'lower' and 'higher'",
     ['rungs = { 1, 2 }, fixed = { epochs = 2 }'] = 'the rungs must be below 2, the last value of epochs',
     ['rungs = { 1, 2 }'] = 'the rungs must be below 1, the last value of epochs',
     ["rungs = { 1 }, over = 'passes'"] = "toy.lua must declare the option 'passes' with may_change = true",

@@ -12,12 +12,8 @@ local declaration = {
   doc = 'Trains a network on a task by a recipe, and tests what it has learned. NAME is a recipe, or the path of a '
     .. 'script of this form.\nWithout a name, lists the recipes. A run that was stopped goes on, and a finished one is '
     .. 'not repeated.',
-  options = {
-    { 'model', '', 'one of the models of the recipe; none: the first' },
-    { 'seed', 1, 'decides the training strings and all parameters', minimum = 0 },
-    { 'folder', '', 'the run folder; none: runs/recipes/NAME/MODEL/seed-SEED' },
-    { 'show', false, 'print the script of the recipe and its models, and train nothing' },
-  },
+  options = experiment.join_options(recipe.options, {
+    { 'show', false, 'print the script of the recipe and its models, and train nothing' } }),
   smoke = {},
 }
 
@@ -43,7 +39,7 @@ function M.run(words)
     if not name then return io.write(recipe.list():text(pd.process.columns 'stdout')) end
     if options.show then return show(name) end
     local result = recipe.run(name, { model = options.model, seed = options.seed, smoke = options.smoke,
-      folder = options.folder ~= '' and options.folder or nil })
+      folder = options.folder })
     print(('\n%s: seed %d %s. Tables, pictures and networks: %s'):format(result.recipe, result.seed,
       result.solved and 'has solved the task' or 'has not solved the task', result.folder))
   end)

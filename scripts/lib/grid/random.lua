@@ -75,41 +75,31 @@ local function fraction(seed, draw, key)
   return tonumber(hash:sub(1, 12), 16) / 2 ^ 48
 end
 
-local known = { count = true, seed = true, options = true }
+local options = pd._options.declare('grid.random', {
+  { 'count', nil, 'number of points', type = 'integer', minimum = 1, required = true },
+  { 'seed', 1, 'decides the drawn values', minimum = 0 },
+  { 'options', nil, 'the distributions by the names of options', type = 'table', required = true },
+})
 
 local function check(given)
-  if type(given) ~= 'table' then fail('random', 'expected a table of options, got %s', type(given)) end
-  for key in pairs(given) do
-    if not known[key] then
-      fail('random', "unknown option '%s'; the options are count, options and seed", tostring(key))
-    end
-  end
-  local count, seed = given.count, given.seed or 1
-  if type(count) ~= 'number' or count < 1 or count ~= math.floor(count) then
-    fail('random', 'count must be an integer from 1, got %s', tostring(count))
-  end
-  if type(seed) ~= 'number' or seed < 0 or seed ~= math.floor(seed) or seed > 2 ^ 53 then
-    fail('random', 'seed must be an integer from 0, got %s', tostring(seed))
-  end
-  if type(given.options) ~= 'table' or not next(given.options) then
-    fail('random', 'options must be a table of distributions by the names of options')
-  end
+  if not next(given.options) then fail('random', 'options must be a table of distributions by the names of options') end
   for key, value in pairs(given.options) do
     if type(key) ~= 'string' or getmetatable(value) ~= Distribution then
       fail('random', 'options.%s must be a distribution: uniform, log_uniform, integers, log_integers or choices; an '
         .. 'option that is the same for all points belongs in fixed', tostring(key))
     end
   end
-  return count, seed
 end
 
 local draws_for_a_new_point = 1000
 
--- grid.random{count=, seed=1, options={name = distribution}} -> list of `count` different points for grid.run. A drawn
+-- grid.random{options} -> list of `count` different points for grid.run. A drawn
 -- value depends only on the seed, the position in the list and the name of the option. A larger count therefore extends
 -- the list, and an added option does not change the others.
 function M.random(given)
-  local count, seed = check(given)
+  given = options(given)
+  check(given)
+  local count, seed = given.count, given.seed
   local names, points, known_points = options_of.keys(given.options), {}, {}
   local draw, last_new = 0, 0
   while #points < count do

@@ -96,13 +96,6 @@ local function option_of(frame)
   return frame.parent_key or frame.parent and frame.parent.parent_key
 end
 
--- Adds the options of a function of a Lua module, or of the tables in a list that is one of its options.
-local function add_library(found, call, list)
-  local module, name = (call or ''):match '^pd%.([%w_]+)%.([%w_]+)$'
-  if not module or pd.docs()[call] then return end
-  for option, choices in pairs(library.options(module, name, list)) do found[option] = choices end
-end
-
 -- name -> choices of the options that the table of a frame can have.
 local function options_of(frame)
   local found, call, text = {}, call_of(frame)
@@ -116,11 +109,12 @@ local function options_of(frame)
     -- The options of what a function loads by its name.
     local loaded = call:find '%.load$' and by('name')[call:gsub('load$', 'describe')]
     if loaded then add_described(found, loaded.call, text) end
-    add_library(found, call)
+    if not pd.docs()[call] then add_options(found, library.options(call)) end
   end
   -- A table in a list of tables, as in series = { { y = ...
   local list = not call and frame.parent
-  if list and list.parent and list.parent_key then add_library(found, call_of(list.parent), list.parent_key) end
+  local of_list = list and list.parent and list.parent_key and call_of(list.parent)
+  if of_list then add_options(found, library.options(of_list, list.parent_key)) end
   local option = option_of(frame)
   local of_kind = by('option')[option]
   if of_kind then

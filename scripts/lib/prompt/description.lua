@@ -56,6 +56,16 @@ local function wrapped_comment(text, indent)
   return table.concat(blocks, '\n')
 end
 
+-- Adds the options of a function by its full name.
+local function add_options(out, name)
+  local parts, further = options.parts(name)
+  for _, part in ipairs(parts) do
+    out[#out + 1] = '\n  ' .. part.title
+    for _, option in ipairs(part.options) do out[#out + 1] = wrapped(options.line(option), '    ', '  ') end
+  end
+  if further then out[#out + 1] = '\n  ' .. further end
+end
+
 -- The lines of help for a Lua function, read from the file that defines it.
 local function describe_lua_function(f)
   local info = debug.getinfo(f, 'S')
@@ -66,6 +76,7 @@ local function describe_lua_function(f)
   local title = call and call .. (result and ' -> ' .. result or '') or text:gsub('^function M%.', '')
   local out = { wrapped(title, '', '    ') }
   if comment ~= '' then out[2] = wrapped_comment(call and rest or comment, '  ') end
+  add_options(out, 'pd.' .. (call or ''):match '^[%w_.]*')
   out[#out + 1] = ('(%s:%d)'):format(path, line)
   return table.concat(out, '\n')
 end
@@ -128,12 +139,7 @@ local function describe_name(docs, name)
       out[#out + 1] = wrapped(library.first_sentence(library.head('pushdown.' .. module)), '      ')
     end
   end
-  local parts, further = options.parts(name)
-  for _, part in ipairs(parts) do
-    out[#out + 1] = '\n  ' .. part.title
-    for _, option in ipairs(part.options) do out[#out + 1] = wrapped(options.line(option), '    ', '  ') end
-  end
-  if further then out[#out + 1] = '\n  ' .. further end
+  add_options(out, name)
   return table.concat(out, '\n')
 end
 

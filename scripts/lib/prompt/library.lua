@@ -1,4 +1,5 @@
 -- The Lua modules for scripts, which `pd.` offers before they are loaded, and the documentation in their comments.
+local with_names = require 'pushdown.prompt.options'.with_names
 local originals = require 'pushdown.plot.originals'
 local pd = require 'pushdown'
 
@@ -68,11 +69,11 @@ function M.source(f)
   return M.comment_above(lines, info.linedefined), (lines[info.linedefined]:gsub('^%s+', '')), path, info.linedefined
 end
 
--- call_and_text(comment) -> 'grid.run{...}', the text after it and 'rows', for a comment that begins with a call and
--- what it does, as in 'grid.run{...} -> rows: trains ...'. The last is nil if no result is named, all are nil if there
--- is no call.
+-- call_and_text(comment) -> 'grid.run{name=, ...}', the text after it and 'rows', for a comment that begins with a call
+-- and what it does, as in 'grid.run{options} -> rows: trains ...'. The last is nil if no result is named, all are nil
+-- if there is no call.
 function M.call_and_text(comment)
-  local name, rest = comment:match '^([%a_][%w_.:]*)([({].*)$'
+  local name, rest = with_names(comment):match '^([%a_][%w_.:]*)([({].*)$'
   local arguments = rest and (rest:match '^%b()' or rest:match '^%b{}')
   if not arguments then return nil end
   arguments = arguments .. (rest:match('^ or %b{}', #arguments + 1) or '')
@@ -106,24 +107,29 @@ function M.functions()
   return found
 end
 
--- options(module, name, list) -> the options of a function of a module by name, each with the list of its permitted
--- texts, or those of the tables in the list that is the value of an option. They come from the declarations of
--- pushdown.plot, or from the comment above the function, as in 'run{name=, script=}'.
-function M.options(module, name, list)
-  local found = {}
+-- options(call, list) -> the options of a function of a module, 'pd.grid.run', in the form of pd.options; or those of
+-- the tables in its option `list`. Without a declaration they have only the names in the comment above the function, as
+-- in 'run{name=, script=}'.
+function M.options(call, list)
+  local module, name = call:match '^pd%.([%w_]+)%.([%w_]+)$'
+  local loaded = module and M.load(module)
+  local declared, found = loaded and pd.options(call), {}
   if module == 'plot' then
     local forms = require 'pushdown.plot.options'[name] or {}
     if list then forms = type(forms[list]) == 'table' and forms[list].each or {} end
     for option, form in pairs(forms) do
-      found[option] = type(form) == 'table' and #form > 0 and form or {}
+      found[#found + 1] = { name = option, choices = type(form) == 'table' and #form > 0 and form or nil }
     end
     return found
   end
-  local loaded = not list and M.load(module)
-  local f = type(loaded) == 'table' and rawget(loaded, name)
+  for _, option in ipairs(list and declared or {}) do
+    if option.name == list then return option.inside or {} end
+  end
+  if declared and not list then return declared end
+  local f = type(loaded) == 'table' and not list and rawget(loaded, name)
   local comment = type(f) == 'function' and M.source(f)
   local braces = comment and comment:match(name .. '%(?(%b{})')
-  for option in (braces or ''):gmatch '([%a_][%w_]*)%s*=' do found[option] = {} end
+  for option in (braces or ''):gmatch '([%a_][%w_]*)%s*=' do found[#found + 1] = { name = option } end
   return found
 end
 

@@ -85,6 +85,20 @@ function M.parts(name)
   return parts
 end
 
+local most_names = 14
+
+-- with_names(text) -> the text with the names of the options in place of '{options}' behind the name of a function in
+-- Lua: 'grid.random{options}' -> 'grid.random{count=, seed=, options=}'.
+function M.with_names(text)
+  return (text:gsub('([%a_][%w_.]*)(%(?[^%s({]*,? ?)%{options%}', function(name, before)
+    local names = {}
+    for i, option in ipairs(pd.options('pd.' .. name) or {}) do
+      names[i] = i <= most_names and option.name .. '=' or i == most_names + 1 and '...' or nil
+    end
+    return #names > 0 and ('%s%s{%s}'):format(name, before, table.concat(names, ', ')) or nil
+  end))
+end
+
 -- of(name, keys) -> the options that a call may have whose table has these keys so far (name -> value): those of a kind
 -- only where it is named, or the default.
 function M.of(name, keys)

@@ -1,7 +1,6 @@
 -- Pages about runs, points or a whole grid, by the options of the command `pushdown report`.
 local charts = require 'pushdown.report.charts'
 local document = require 'pushdown.report.document'
-local experiment = require 'pushdown.experiment'
 local gather = require 'pushdown.report.gather'
 local library = require 'pushdown.report.library'
 local pd = require 'pushdown'
@@ -90,33 +89,28 @@ function M.write(options)
     #points == 1 and '' or 's', size), reason
 end
 
+local page_rows = {
+  { 'runs', {}, 'numbers of the registry, run folders, and folders of runs', type = 'list of texts or integers' },
+  { 'path', 'report.html', 'file of the page' },
+}
+for _, row in ipairs(M.declaration.options) do
+  if row[1] ~= 'output' then page_rows[#page_rows + 1] = row end
+end
+local page_options = pd._options.declare('report.page', page_rows)
+
 -- page.make(options): report.page.
 function M.make(given)
-  local where = '[report.page] '
-  if type(given) ~= 'table' then error(where .. 'expected {runs = {...}, path = ...}', 0) end
-  local words, names = {}, { runs = true, path = true }
-  for _, option in ipairs(M.declaration.options) do names[option[1]] = option[1] ~= 'output' or nil end
-  for key, value in pairs(given) do
-    if not names[key] then error(("%sunknown option '%s'"):format(where, tostring(key)), 0) end
-    if key ~= 'runs' then
-      local text = type(value) == 'table' and table.concat(value, ',') or tostring(value)
-      words[#words + 1] = ('--%s=%s'):format(key == 'path' and 'output' or key, text)
-    end
-  end
-  if given.runs ~= nil and type(given.runs) ~= 'table' then
-    error(("%sruns: expected a list of run folders and numbers of the registry, got '%s'"):format(where,
-      tostring(given.runs)), 0)
-  end
-  for _, run in ipairs(given.runs or {}) do words[#words + 1] = tostring(run) end
+  local options = page_options(given)
+  options.output, options.words = options.path, {}
+  for i, run in ipairs(options.runs) do options.words[i] = tostring(run) end
   local ok, said = pcall(function()
-    local options = experiment.parse(M.declaration, words)
     if #options.words == 0 and not selection.filtered(options) then
       error("which runs? expected runs = {...}, a list of run folders and numbers of the registry, or a filter such as "
         .. "grid = 'NAME'", 0)
     end
     return (M.write(options))
   end)
-  if not ok then error(where .. (type(said) == 'table' and said.usage or tostring(said)), 0) end
+  if not ok then error('[report.page] ' .. (type(said) == 'table' and said.usage or tostring(said)), 0) end
   return said
 end
 

@@ -1,6 +1,9 @@
 -- The options of a search, and the settings that a continued search must repeat.
 local files = require 'pushdown.files'
+local grid_rows = require 'pushdown.grid.rows'
+local join = require 'pushdown.experiment'.join_options
 local json = require 'pushdown.json'
+local pd = require 'pushdown'
 local store = require 'pushdown.store.folder'
 
 local M = {}
@@ -8,72 +11,69 @@ local M = {}
 function M.fail(...) error('[search.run] ' .. (...):format(select(2, ...)), 0) end
 local fail = M.fail
 
-local shared = { folder = 'string', restarts = 'number', rungs = 'table', keep = 'number or table', solved = 'number',
-  metric = 'string or function', better = 'string', name = 'string' }
-local of_form = {
-  make = { make = 'function', together = 'number' },
-  script = { script = 'string', points = 'table', fixed = 'table', flags = 'table', over = 'string', workers = 'number',
-    executor = 'string', slurm = 'table', throttle = 'number', registry = 'string', recorded = 'string',
-    progress = 'boolean', changed = 'string', missing = 'string' },
+local shared = {
+  { 'folder', nil, 'folder of the run folders, the decisions and the table', type = 'text', required = true },
+  { 'restarts', nil, 'number of restarts, also of each point', type = 'integer', minimum = 1 },
+  { 'rungs', {}, 'epochs after which only the best candidates go on, growing', type = 'list of integers',
+    minimum = 1 },
+  { 'keep', 2, 'one in this number of candidates goes on after a rung; or their numbers, one for each rung',
+    type = 'number or list of integers', minimum = 1 },
+  { 'solved', nil, 'a candidate that reaches this ends the search (a restart in its last stage)', type = 'number' },
+  { 'metric', nil, 'name of the number of an epoch or of a result that decides, or a function of it that returns the '
+    .. 'number', type = 'text or function' },
+  { 'better', 'lower', 'which numbers are better', choices = { 'lower', 'higher' } },
+  { 'name', nil, 'name of the search, and of the grid of a script', type = 'text' },
 }
-
-local function whole(value, least) return type(value) == 'number' and value % 1 == 0 and value >= least end
-
-local function check_types(given, own)
-  local known = {}
-  for _, types in ipairs { shared, own } do
-    for key in pairs(types) do known[#known + 1] = key end
-  end
-  table.sort(known)
-  for key, value in pairs(given) do
-    local expected = shared[key] or own[key]
-    if not expected then fail("unknown option '%s'; the options are %s", tostring(key), table.concat(known, ', ')) end
-    if not expected:find(type(value), 1, true) then fail('%s must be a %s, got a %s', key, expected, type(value)) end
-  end
+local of_make = {
+  { 'make', nil, 'make(restart, folder) returns a trainer with that run folder', type = 'function' },
+  { 'together', nil, 'restarts that train side by side; the default: all', type = 'integer', minimum = 1 },
+}
+-- Those of a grid that are not among the shared ones, but failed runs are never errors and searches have an end.
+local of_script = { { 'over', 'epochs', 'the option of the script that the rungs set; it may change when a run is '
+  .. 'resumed, and its end is fixed[over] or its default' } }
+local optional = { script = true, points = true }
+local known = { failures = true, enough = true }
+for _, row in ipairs(shared) do known[row[1]] = true end
+for _, row in ipairs(join(grid_rows.grid, grid_rows.call)) do
+  if optional[row[1]] then row = { row[1], nil, row[3], type = row.type } end
+  if not known[row[1]] then of_script[#of_script + 1] = row end
 end
 
--- plan.check(given): raises an error if an option of a search is wrong.
-function M.check(given)
-  if type(given) ~= 'table' then fail 'expected a table of options' end
-  local both = given.make ~= nil and given.script ~= nil
-  if not both then check_types(given, given.make and of_form.make or of_form.script) end
-  if both or not given.make and not given.script then
+local resolve = pd._options.declare('search.run', shared, of_make, of_script)
+
+-- plan.options(given) -> the options of a search. Raises an error if one is wrong.
+function M.options(given)
+  local options = resolve(given)
+  if (given.make == nil) == (given.script == nil) then
     fail 'expected make, a function that returns a trainer, or script, the path of a script to train'
   end
-  for _, key in ipairs { 'folder', given.script and 'name' or 'restarts' } do
-    if given[key] == nil then fail('%s is missing', key) end
-  end
-  if given.restarts and not whole(given.restarts, 1) then
-    fail('restarts must be an integer from 1, got %s', tostring(given.restarts))
-  end
-  if given.together and not whole(given.together, 1) then
-    fail('together must be an integer from 1, got %s', tostring(given.together))
-  end
-  if given.better and given.better ~= 'lower' and given.better ~= 'higher' then
-    fail("better must be 'lower' or 'higher', got '%s'", given.better)
-  end
-  for k, epochs in ipairs(given.rungs or {}) do
-    if not whole(epochs, 1) or k > 1 and epochs <= given.rungs[k - 1] then
-      fail('rungs must be growing integers from 1, got %s', json.encode(json.list(given.rungs)))
+  for _, row in ipairs(given.make and of_script or of_make) do
+    if given[row[1]] ~= nil then
+      fail("option '%s' is for searches with %s", row[1], given.make and 'script' or 'make')
     end
   end
+  local needed = given.script and 'name' or 'restarts'
+  if given[needed] == nil then fail("option '%s' is missing", needed) end
+  for k, epochs in ipairs(options.rungs) do
+    if k > 1 and epochs <= options.rungs[k - 1] then
+      fail('rungs must be growing integers from 1, got %s', json.encode(json.list(options.rungs)))
+    end
+  end
+  return options
 end
 
 -- plan.counts(total, rungs, keep) -> the number of candidates that go on after each rung.
 function M.counts(total, rungs, keep)
-  keep = keep or 2
   local counts = {}
   if type(keep) == 'number' then
-    if keep <= 1 or keep ~= keep then fail('keep must be larger than 1, got %s', tostring(keep)) end
+    if keep <= 1 then fail('keep must be larger than 1, got %s', tostring(keep)) end
     for k = 1, #rungs do counts[k] = math.max(1, math.floor((counts[k - 1] or total) / keep)) end
     return counts
   end
   if #keep ~= #rungs then fail('keep must have a number for each of the %d rungs, got %d', #rungs, #keep) end
   for k, count in ipairs(keep) do
     local before = keep[k - 1] or total
-    if not whole(count, 1) or count > before then
-      fail('keep[%d] must be an integer from 1 to %d, got %s', k, before, tostring(count))
-    end
+    if count > before then fail('keep[%d] must be an integer from 1 to %d, got %s', k, before, tostring(count)) end
   end
   return keep
 end

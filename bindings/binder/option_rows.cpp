@@ -143,7 +143,8 @@ ScriptOption option_of(const Json& row, const std::string& where) {
   return option;
 }
 
-bool fits(lua_State* L, const TypeForm& form, int index) {
+// `finite`: of a number that is no element of a list.
+bool fits(lua_State* L, const TypeForm& form, int index, bool finite) {
   const auto& name = form.name;
   if (name == "value") return true;
   if (name == "boolean") return lua_isboolean(L, index);
@@ -155,7 +156,7 @@ bool fits(lua_State* L, const TypeForm& form, int index) {
     const double value = lua_tonumber(L, index);
     if (name == "integer")
       return std::floor(value) == value && std::fabs(value) <= 9007199254740992.0;
-    return form.listed || !std::isnan(value);
+    return form.listed || !finite || std::isfinite(value);
   }
   return lua_type(L, index) == LUA_TUSERDATA && type_text(L, index).ends_with(" " + name);
 }
@@ -198,7 +199,9 @@ std::string shown(lua_State* L, int index) {
 // Checks values against the options of one call.
 class Checker {
  public:
-  Checker(lua_State* L, const std::string& where) : L_(L), where_(where) {}
+  // `finite`: numbers must be finite, except for those in lists, where nan means a gap.
+  Checker(lua_State* L, const std::string& where, bool finite)
+      : L_(L), where_(where), finite_(finite) {}
 
   // The table on top of the stack. `path`: of the table, with a dot.
   void table(const ScriptOptions& options, const std::string& path) {
@@ -233,7 +236,7 @@ class Checker {
     const auto has = [&](bool listed) {
       return std::any_of(option.forms.begin(), option.forms.end(), [&](const TypeForm& form) {
         return form.listed == listed &&
-               (listed ? lua_istable(L_, -1) : fits(L_, form, lua_gettop(L_)));
+               (listed ? lua_istable(L_, -1) : fits(L_, form, lua_gettop(L_), finite_));
       });
     };
     if (has(false)) return limits(option, path);
@@ -245,9 +248,10 @@ class Checker {
       if (lua_type(L_, -2) != LUA_TNUMBER)
         fail(where_, "option '{}' must be {}, got the key {}", path, expected(option.forms, false),
              shown(L_, lua_gettop(L_) - 1));
-      const bool good = std::any_of(
-          option.forms.begin(), option.forms.end(),
-          [&](const TypeForm& form) { return form.listed && fits(L_, form, lua_gettop(L_)); });
+      const bool good =
+          std::any_of(option.forms.begin(), option.forms.end(), [&](const TypeForm& form) {
+            return form.listed && fits(L_, form, lua_gettop(L_), finite_);
+          });
       if (good && !limited) continue;
       const auto place = fmt::format("{}[{:.14g}]", path, lua_tonumber(L_, -2));
       if (!good) wrong(option, place, true);
@@ -277,6 +281,7 @@ class Checker {
 
   lua_State* L_;
   const std::string& where_;
+  bool finite_;
 };
 
 void push_default(lua_State* L, const ScriptOption& option) {
@@ -356,7 +361,7 @@ ScriptOptions read_script_options(lua_State* L, int index, const std::string& wh
     lua_pop(L, 2);
     if (!option.declared.spec.default_value.is_null()) {
       push_default(L, option);
-      Checker(L, where).value(option, option.declared.spec.name);
+      Checker(L, where, false).value(option, option.declared.spec.name);
       lua_pop(L, 1);
     }
     options.push_back(std::move(option));
@@ -373,7 +378,7 @@ void push_resolved(lua_State* L, int index, const ScriptOptions& options,
     lua_pushvalue(L, index);
   else
     lua_newtable(L);
-  Checker(L, where).table(options, "");
+  Checker(L, where, true).table(options, "");
   lua_createtable(L, 0, static_cast<int>(options.size()));
   for (const auto& option : options) {
     const char* name = option.declared.spec.name.c_str();
@@ -404,7 +409,7 @@ void push_from_text(lua_State* L, const ScriptOption& option, const std::string&
       at = end + 1;
     }
   }
-  Checker(L, "").value(option, written);
+  Checker(L, "", false).value(option, written);
 }
 
 Json told(const ScriptOptions& options) {

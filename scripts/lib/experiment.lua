@@ -25,45 +25,32 @@ local function fail(...) error({ usage = (...):format(select(2, ...)) }, 0) end
 
 local function dashed(name) return '--' .. name:gsub('_', '-') end
 
-local kinds = {
-  integer = 'a whole number', number = 'a number', text = 'text', flag = 'true or false',
-  list = 'values separated by commas',
-}
-
-local function kind_of(default)
-  if type(default) == 'boolean' then return 'flag' end
-  if type(default) == 'table' then return 'list' end
-  if type(default) == 'number' then return default == math.floor(default) and 'integer' or 'number' end
-  return 'text'
+-- Joins lists of declared options.
+function M.join_options(...)
+  local all = {}
+  for _, list in ipairs { ... } do
+    for _, option in ipairs(list) do all[#all + 1] = option end
+  end
+  return all
 end
 
--- The declared options with their kinds. Only the author of a script can make mistakes in a
+-- The declared options in the form of pd.options, and by name. Only the author of a script can make mistakes in a
 -- declaration, so they are plain errors.
 local function specs_of(declaration)
   if type(declaration) ~= 'table' or type(declaration.name) ~= 'string' then
     error("[experiment] a declaration needs a name: {name = 'mine', doc = 'What it measures.', options = {...}}", 0)
   end
-  local specs, by_name = {}, {}
-  local function add(spec)
-    if by_name[spec.name] then error(("[experiment] option '%s' is declared twice"):format(spec.name), 0) end
-    specs[#specs + 1] = spec
-    by_name[spec.name] = spec
+  local rows, own_overwrite = M.join_options(declaration.options or {}), false
+  for _, row in ipairs(rows) do own_overwrite = own_overwrite or (row[1] or row.name) == 'overwrite' end
+  local function add(row) rows[#rows + 1] = row end
+  if declaration.quick then add { 'quick', false, 'a smaller run, for a first look' } end
+  if declaration.smoke then add { 'smoke', false, 'a run of a few seconds that only checks that everything works' } end
+  if declaration.run_folder ~= false then
+    add { 'run_folder', 'runs/' .. declaration.name .. '/DATE-TIME', 'folder for the configuration, tables and plots' }
+    if not own_overwrite then add { 'overwrite', false, 'replace the run in the folder', may_change = true } end
   end
-  for i, given in ipairs(declaration.options or {}) do
-    local name, default, doc = given[1] or given.name, given[2], given[3] or given.doc
-    if default == nil then default = given.default end
-    if type(name) ~= 'string' or type(doc) ~= 'string' then
-      error(("[experiment] option %d needs a name and a doc: {'epochs', 20, 'passes over the data'}")
-        :format(i), 0)
-    end
-    local kind = given.type or kind_of(default)
-    if not kinds[kind] then
-      error(("[experiment] option '%s' has no known type: %s"):format(name, kind), 0)
-    end
-    add { name = name, default = default, doc = doc, kind = kind, choices = given.choices,
-      minimum = given.minimum, maximum = given.maximum, repeated = given.repeated, short = given.short,
-      may_change = given.may_change }
-  end
+  local specs, by_name = pd._options.rows('experiment', rows), {}
+  for _, spec in ipairs(specs) do by_name[spec.name] = spec end
   for _, size in ipairs { 'quick', 'smoke' } do
     for name in pairs(declaration[size] or {}) do
       if not by_name[name] then
@@ -71,62 +58,12 @@ local function specs_of(declaration)
       end
     end
   end
-  if declaration.quick then
-    add { name = 'quick', default = false, kind = 'flag', doc = 'a smaller run, for a first look' }
-  end
-  if declaration.smoke then
-    add { name = 'smoke', default = false, kind = 'flag',
-      doc = 'a run of a few seconds that only checks that everything works' }
-  end
-  if declaration.run_folder ~= false then
-    add { name = 'run_folder', kind = 'text', default = 'runs/' .. declaration.name .. '/DATE-TIME',
-      doc = 'folder for the configuration, tables and plots' }
-    if not by_name.overwrite then
-      add { name = 'overwrite', default = false, kind = 'flag', may_change = true,
-        doc = 'replace the run in the folder' }
-    end
-  end
   return specs, by_name
 end
 
 local function value_of(spec, text)
-  local name, value = dashed(spec.name), text
-  if spec.kind == 'integer' or spec.kind == 'number' then
-    value = tonumber(text)
-    if not value or (spec.kind == 'integer' and value ~= math.floor(value)) then
-      fail("%s needs %s, got '%s'", name, kinds[spec.kind], text)
-    end
-    -- A seed in another form, such as 2.08e+15, has often lost digits, and larger integers are rounded.
-    local seed = spec.name == 'seed' or spec.name:find '_seed$'
-    if seed and not text:find '^%d+$' or spec.kind == 'integer' and math.abs(value) > 2 ^ 53 then
-      fail("%s needs a whole number %s 2^53 with all its digits, got '%s'", name, seed and 'from 0 to' or 'up to', text)
-    end
-    if spec.minimum and value < spec.minimum or spec.maximum and value > spec.maximum then
-      fail('%s must be within %s to %s, got %s', name, tostring(spec.minimum or '-inf'),
-        tostring(spec.maximum or 'inf'), text)
-    end
-  elseif spec.kind == 'flag' then
-    value = ({ ['true'] = true, ['false'] = false })[text]
-    if value == nil then fail("%s needs true or false, got '%s'", name, text) end
-  elseif spec.kind == 'list' then
-    value = json.list {}
-    local numbers = type(spec.default) == 'table' and type(spec.default[1]) == 'number'
-    for item in (text .. ','):gmatch('([^,]*),') do
-      if numbers and not tonumber(item) then
-        fail("%s needs numbers separated by commas, got '%s'", name, text)
-      end
-      value[#value + 1] = numbers and tonumber(item) or item
-    end
-  end
-  if spec.choices then
-    for _, item in ipairs(type(value) == 'table' and value or { value }) do
-      local known = false
-      for _, choice in ipairs(spec.choices) do known = known or choice == item end
-      if not known then
-        fail("%s must be one of %s, got '%s'", name, table.concat(spec.choices, ', '), tostring(item))
-      end
-    end
-  end
+  local value, problem = pd._options.from_text('experiment', { spec }, text)
+  if value == nil then fail('%s', problem) end
   return value
 end
 
@@ -161,8 +98,8 @@ function M.help(declaration, columns)
   local width, middle, rows = 0, 0, {}
   for _, spec in ipairs((specs_of(declaration))) do
     local short = spec.short and '-' .. spec.short .. ', ' or ''
-    local row = { short .. dashed(spec.name) .. (spec.kind == 'flag' and '' or ' ' .. spec.kind:upper()),
-      short_default(spec.default),
+    local value = spec.type == 'boolean' and '' or ' ' .. spec.type:match('^%a+'):upper()
+    local row = { short .. dashed(spec.name) .. value, short_default(spec.default),
       spec.doc .. (spec.choices and ' (' .. table.concat(spec.choices, ', ') .. ')' or '') }
     width, middle = math.max(width, #row[1]), math.max(middle, #row[2])
     rows[#rows + 1] = row
@@ -207,15 +144,15 @@ function M.parse(declaration, arguments)
     local spec, off = by_name[name], by_name[name:match('^no_(.+)$') or '']
     if not written then
       words[#words + 1] = argument
-    elseif spec and spec.kind == 'flag' then
+    elseif spec and spec.type == 'boolean' then
       given[name] = value_of(spec, text or 'true')
-    elseif not spec and off and off.kind == 'flag' and not text then
+    elseif not spec and off and off.type == 'boolean' and not text then
       given[off.name] = false
     elseif spec then
       if not text then
         at = at + 1
         text = arguments[at]
-        if not text or text:match('^%-%-') then fail('%s needs %s', dashed(name), kinds[spec.kind]) end
+        if not text or text:match('^%-%-') then fail("option '%s' needs a value (%s)", dashed(name), spec.type) end
       end
       local value = value_of(spec, text)
       local all = spec.repeated and given[name]
@@ -304,15 +241,6 @@ local function integer(value)
   return type(value) == 'number' and value == math.floor(value) and value or nil
 end
 
--- Joins lists of declared options.
-function M.join_options(...)
-  local all = {}
-  for _, list in ipairs { ... } do
-    for _, option in ipairs(list) do all[#all + 1] = option end
-  end
-  return all
-end
-
 -- The output of --defaults: the default options as JSON for each size of the run, and the names of the options that
 -- may change.
 local function sizes_of(declaration)
@@ -343,12 +271,12 @@ local function list_written(folder)
   end
 end
 
--- experiment.start(declaration, arguments) -> options, run: reads the command line of a script, and makes and
--- records its run. declaration: name, doc, options = list
--- of {name, default, doc, type=, choices=, minimum=, maximum=, may_change=}, quick and smoke = values of smaller
--- runs. The type is inferred from the default: integer, number, text, flag or list. A run in the folder is resumed
--- only if the options are the same, except for those with may_change = true; --overwrite replaces that run. With
--- resumes = false no run is ever resumed, for scripts that always begin at the start.
+-- experiment.start(declaration, arguments) -> options, run: reads the command line of a script, and makes and records
+-- its run. declaration: name, doc, options = list of {name, default, doc, type=, choices=, minimum=, maximum=,
+-- may_change=}, quick and smoke = values of smaller runs. The type is that of the default: boolean, integer, number,
+-- text, list of numbers or list of texts. A run in the folder is resumed only if the options are the same, except for
+-- those with may_change = true; --overwrite replaces that run. With resumes = false no run is ever resumed, for scripts
+-- that always begin at the start.
 -- arguments default to those of the script. The function answers --help, --defaults (all options as JSON, for
 -- programs) and wrong command lines itself (exit codes 0, 0 and 2). It makes and locks the run folder, enters the
 -- run in the registry (pushdown.runs) and writes experiment.json. run: folder, size, record, path(name),

@@ -195,7 +195,7 @@ test('runs plot refuses wrong calls', function()
   fails(2, 'choose runs by numbers or by filters, not both', '1', '--grid', 'g')
   fails(2, "--output needs a name that ends in .svg, .pdf or .png, got 'a.gif'", '1', '-o', 'a.gif')
   fails(2, '--output takes one --metric, got 2', '1', '-o', 'a.svg', '--metric', 'a,b')
-  fails(2, '--x must be one of epoch, update, seconds', '1', '--x', 'time')
+  fails(2, "option '--x' must be one of 'epoch', 'update' and 'seconds', got \"time\"", '1', '--x', 'time')
   fails(1, "no run has the metric 'fine'; there are cross_entropy_difference, seconds, train_cross_entropy", '1',
     '--metric', 'fine')
   fails(1, ('run %d has no metrics'):format(bare), tostring(bare))

@@ -204,7 +204,7 @@ test('curricula have the requested epochs, and invalid options are reported', fu
   output, status = run('--smoke', '--model', 'lstm', '--noise', 'much', '--run-folder', top .. '/noise')
   assert(status ~= 0 and output:find("--noise needs 'own' or a number, got 'much'", 1, true), output)
   output, status = run('--smoke', '--model', 'transformer')
-  assert(status == 2 and output:find('--model must be one of', 1, true), output)
+  assert(status == 2 and output:find("option '--model' must be one of", 1, true), output)
 end)
 
 os.execute("rm -rf '" .. top .. "'")

@@ -67,23 +67,24 @@ test('wrong command lines name the option and the nearest valid one', function()
     'unknown option --epoch, did you mean --epochs?; --help lists the options')
   assert(usage('--leanring-rate=3'):find('did you mean --learning-rate?', 1, true))
   test.equal(usage('--zzzzzzzzzz'), 'unknown option --zzzzzzzzzz; --help lists the options')
-  test.equal(usage('--epochs', 'many'), "--epochs needs a whole number, got 'many'")
-  test.equal(usage('--epochs', '2.5'), "--epochs needs a whole number, got '2.5'")
-  test.equal(usage('--epochs', '0'), '--epochs must be within 1 to 1000, got 0')
-  test.equal(usage('--epochs'), '--epochs needs a whole number')
-  test.equal(usage('--epochs', '--verbose'), '--epochs needs a whole number')
+  test.equal(usage('--epochs', 'many'), "option '--epochs' must be an integer, got \"many\"")
+  test.equal(usage('--epochs', '2.5'), "option '--epochs' must be an integer, got 2.5")
+  test.equal(usage('--epochs', '0'), "option '--epochs' must be between 1 and 1000, got 0")
+  test.equal(usage('--epochs'), "option '--epochs' needs a value (integer)")
+  test.equal(usage('--epochs', '--verbose'), "option '--epochs' needs a value (integer)")
   -- A seed needs all its digits.
   local seeded = { name = 'seeded', options = { { 'seed', 1, 'seed' }, { 'count', 1, 'number' } } }
   test.equal(experiment.parse(seeded, { '--seed', '9007199254740991', '--count', '1e3' }).seed, 2 ^ 53 - 1)
   for _, text in ipairs { '2.0893350061361e+15', '1e3', '-1', '1.5', '9007199254740994' } do
     local ok, problem = pcall(experiment.parse, seeded, { '--seed', text })
-    assert(not ok and problem.usage:find('--seed needs a whole number', 1, true), text)
+    assert(not ok and problem.usage:find("option '--seed' must be an integer", 1, true), text)
   end
   test.equal(select(2, pcall(experiment.parse, seeded, { '--count', '1e16' })).usage,
-    "--count needs a whole number up to 2^53 with all its digits, got '1e16'")
-  test.equal(usage('--lengths', '3,x'), "--lengths needs numbers separated by commas, got '3,x'")
-  test.equal(usage('--stacks', 'none,gru'), "--stacks must be one of none, superposition, all, got 'gru'")
-  test.equal(usage('--verbose=perhaps'), "--verbose needs true or false, got 'perhaps'")
+    "option '--count' must be an integer, got 1e+16, which is beyond 2^53")
+  test.equal(usage('--lengths', '3,x'), "option '--lengths[2]' must be a number, got \"x\"")
+  test.equal(usage('--stacks', 'none,gru'),
+    "option '--stacks[2]' must be one of 'none', 'superposition' and 'all', got \"gru\"")
+  test.equal(usage('--verbose=perhaps'), "option '--verbose' must be true or false, got \"perhaps\"")
   assert(usage('marked'):find("unexpected argument 'marked'", 1, true))
 end)
 
@@ -126,10 +127,11 @@ end)
 test('mistakes of a declaration are found at once', function()
   local function parse(given) return function() experiment.parse(given, {}) end end
   test.fails('%[experiment%] a declaration needs a name', parse {})
-  test.fails('needs a name and a doc', parse { name = 'x', options = { { 'a', 1 } } })
-  test.fails("'a' is declared twice", parse { name = 'x', options = { { 'a', 1, 'd' }, { 'a', 2, 'd' } } })
+  test.fails("option 'a' needs a line of documentation", parse { name = 'x', options = { { 'a', 1 } } })
+  test.fails("two options are called 'a'", parse { name = 'x', options = { { 'a', 1, 'd' }, { 'a', 2, 'd' } } })
   test.fails("smoke sets 'b', which is not an option", parse { name = 'x', options = {}, smoke = { b = 1 } })
-  test.fails('no known type: real', parse { name = 'x', options = { { 'a', 1, 'd', type = 'real' } } })
+  test.fails("the type of option 'a' must be one of .*, got \"real\"",
+    parse { name = 'x', options = { { 'a', 1, 'd', type = 'real' } } })
 end)
 
 test('a run keeps its configuration, tables and plots', function()

@@ -177,8 +177,8 @@ test('pictures are drawn, of long strings too', function()
   if not reduced then
     test.fails('too large for a picture', function() reversal:trace(('0 '):rep(700)):svg() end)
   end
-  test.fails('expected {trace', function() require 'pushdown.plot'.automaton{} end)
-  test.fails('run must be', function() require 'pushdown.plot'.run{ run = 3 } end)
+  test.fails("option 'trace' .* is missing", function() require 'pushdown.plot'.automaton{} end)
+  test.fails("option 'run' must be a Run, got 3", function() require 'pushdown.plot'.run{ run = 3 } end)
 end)
 
 test('a model shows its best run', function()

@@ -170,35 +170,37 @@ test('text plots of bars', function()
   bars.columns = 30
   test.equal(pd.plot.bars_text(bars), 'a   one │████████ 1\n    two │\nbé  one │████████████████ 2\n'
     .. '    two │██████████▍ 1.3\n')
-  test.fails('series must be a list', function() pd.plot.bars_text { categories = { 'a' } } end)
-  test.fails('category 1 must be a text', function()
-    pd.plot.bars_text { categories = { 3 }, series = { { y = {} } } }
+  test.fails("option 'series' %(the bars%) is missing", function() pd.plot.bars_text { categories = { 'a' } } end)
+  test.fails("option 'categories%[1%]' must be a text", function()
+    pd.plot.bars_text { categories = { {} }, series = { { y = {} } } }
   end)
 end)
 
 test('histograms of groups', function()
   local groups = { verb = { 2, 2.2, 3, 2.6, nan }, noun = { 0.5, 0.5, 0.4, 0.7 } }
   local spec = { groups = groups, bins = 4, low = 0, high = 4, x_label = 'push strength' }
-  local lines = require 'pushdown.plot.histograms'(spec, 'x')
+  local lines = require 'pushdown.plot.histograms'.lines_of(spec)
   test.equal(lines.series[1].name, 'noun (4)')
   test.equal(lines.series[2].name, 'verb (4)')
   test.equal(table.concat(lines.series[2].x, ' '), '0 0 1 2 3 4 4')
   test.equal(table.concat(lines.series[2].y, ' '), '0 0 0 0.75 0.25 0.25 0')
   spec.counts = true
-  test.equal(table.concat(require 'pushdown.plot.histograms'(spec, 'x').series[2].y, ' '), '0 0 0 3 1 1 0')
+  test.equal(table.concat(require 'pushdown.plot.histograms'.lines_of(spec).series[2].y, ' '), '0 0 0 3 1 1 0')
   local picture = plot.histograms(spec)
   check_xml(picture)
   assert(picture:find('>noun (4)<', 1, true) and picture:find('>push strength<', 1, true), picture)
   local text = plot.histograms_text { groups = groups, ascii = true, columns = 60 }
   assert(text:find('noun (4)', 1, true) and text:find('verb (4)', 1, true), text)
   check_xml(plot.histograms { groups = { { name = 'b', values = {} }, { name = 'a', values = { 1 } } } })
-  test.equal(require 'pushdown.plot.histograms'({ groups = { { name = 'b', values = {} }, { values = { 1 } } } },
-    'x').series[2].name, 'group 2 (1)')
+  test.equal(require 'pushdown.plot.histograms'.lines_of({ bins = 40,
+    groups = { { name = 'b', values = {} }, { values = { 1 } } } }).series[2].name, 'group 2 (1)')
   check_xml(plot.histograms { groups = {} })
   test.fails("value 2 of group 'a' must be a number", function() plot.histograms { groups = { a = { 1, 'x' } } } end)
   test.fails("group 'a' must be a list", function() plot.histograms { groups = { a = 3 } } end)
-  test.fails('groups must be a table', function() plot.histograms {} end)
-  test.fails('bins must be a whole number', function() plot.histograms { groups = {}, bins = 0 } end)
+  test.fails("option 'groups' must be a table", function() plot.histograms { groups = 3 } end)
+  test.fails("option 'bins' must be between 1 and 10000, got 0", function()
+    plot.histograms { groups = {}, bins = 0 }
+  end)
   test.fails('range of the values is empty', function() plot.histograms { groups = {}, low = 2, high = 1 } end)
 end)
 

@@ -2,7 +2,9 @@
 local test = require 'pushdown.test'
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
-local lines_of = require 'pushdown.plot.by_length'
+local kind = require 'pushdown.plot.by_length'
+local options = pd._options.declare('plot.by_length', unpack(kind.options))
+local function lines_of(spec) return kind.lines_of(options(spec)) end
 
 local grammar = pd.grammar.load 'marked_reversal'
 local function model(seed) return pd.model.language_model { alphabet = grammar:alphabet(), seed = seed } end
@@ -10,7 +12,7 @@ local function recognizer(seed) return pd.model.recognizer { alphabet = grammar:
 
 test('language models, of the lengths that have strings', function()
   local one = model(1)
-  local lines = lines_of({ models = one, grammar = 'marked_reversal', lengths = { 2, 9 }, strings = 5 }, 'here')
+  local lines = lines_of({ models = one, grammar = 'marked_reversal', lengths = { 2, 9 }, strings = 5 })
   test.equal(table.concat(lines.series[1].x, ' '), '3 5 7 9')
   for i, length in ipairs { 3, 5, 7, 9 } do
     local data = grammar:sampler({ lengths = { length, length } }):dataset(5, { seed = 1 + length })
@@ -20,11 +22,11 @@ end)
 
 test('several models of a name are shown as mean with a band, and names are in order', function()
   local models = { b = { model(1), model(2) }, a = model(1) }
-  local lines = lines_of({ models = models, grammar = grammar, lengths = { 3, 3 }, measure = 'cross_entropy' }, 'here')
+  local lines = lines_of({ models = models, grammar = grammar, lengths = { 3, 3 }, measure = 'cross_entropy' })
   test.equal(lines.series[1].name, 'a')
   local alone, both = lines.series[1], lines.series[2]
   local other = lines_of({ models = model(2), grammar = grammar, lengths = { 3, 3 },
-    measure = 'cross_entropy' }, 'here')
+    measure = 'cross_entropy' })
   local first, second = alone.y[1], other.series[1].y[1]
   test.near(both.y[1], (first + second) / 2, 1e-12)
   test.near(both.high[1] - both.y[1], math.abs(first - second) / math.sqrt(2), 1e-12)
@@ -47,7 +49,7 @@ test('the strings of a dataset, by the bins of evaluate', function()
   end
   local data = pd.task.dataset { alphabet = grammar:alphabet(), strings = strings }
   local models = { model(1), model(2), model(3) }
-  local lines = lines_of({ models = { all = models }, data = data, bin_width = 2, lengths = { 4, 9 } }, 'here')
+  local lines = lines_of({ models = { all = models }, data = data, bin_width = 2, lengths = { 4, 9 } })
   local x, means = {}, {}
   for i, one in ipairs(models) do
     for _, bin in ipairs(pd.train.evaluate(one, data, { bin_width = 2 }).bins) do
@@ -65,10 +67,10 @@ end)
 
 test('own strings have no lower bound, and labelled ones are classified', function()
   local own = pd.task.dataset { alphabet = grammar:alphabet(), strings = { '0', '0 1', '# 1' } }
-  test.equal(lines_of({ models = model(1), data = own }, 'here').y_label, 'cross-entropy, nats per symbol')
+  test.equal(lines_of({ models = model(1), data = own }).y_label, 'cross-entropy, nats per symbol')
   local labelled = pd.task.labelled { grammar = grammar, lengths = { 3, 9 }, positives = 20, negatives = 20, seed = 1 }
   local one = recognizer(1)
-  local lines = lines_of({ models = one, data = labelled }, 'here')
+  local lines = lines_of({ models = one, data = labelled })
   local bins = pd.train.evaluate(one, labelled, { bin_width = 1 }).bins
   test.equal(#lines.series[1].x, #bins)
   for i, bin in ipairs(bins) do test.equal(lines.series[1].y[i], bin.accuracy) end
@@ -77,7 +79,7 @@ end)
 test('transducers', function()
   local words = pd.task.pairs { { 'a b', 'b a' }, { 'a', 'a' }, { 'a a b', 'b a a' } }
   local one = pd.model.transducer { pairs = words, controller = { kind = 'lstm', hidden = 4 }, seed = 1 }
-  local lines = lines_of({ models = one, data = words, strings = 30, seed = 4, measure = 'symbol_accuracy' }, 'here')
+  local lines = lines_of({ models = one, data = words, strings = 30, seed = 4, measure = 'symbol_accuracy' })
   local bins = pd.train.evaluate(one, words, { bin_width = 1, pairs = 30, seed = 4 }).bins
   test.equal(#lines.series[1].y, #bins)
   for i, bin in ipairs(bins) do test.equal(lines.series[1].y[i], bin.symbol_accuracy) end

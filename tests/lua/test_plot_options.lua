@@ -3,13 +3,19 @@ local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
 local test = require 'pushdown.test'
 
+-- The functions that draw, with their options.
+local all_options = {}
+for name in pairs(plot) do all_options[name] = pd.options('pd.plot.' .. name) end
+
 test('wrong calls say what was expected', function()
-  test.fails('test_plot_options.lua:7: %[plot.lines%] series must be a list', function() plot.lines {} end)
-  test.fails("needs a list y", function() plot.lines { series = { { name = 'a' } } } end)
+  test.fails("test_plot_options.lua:12: %[plot.lines%] option 'series' %(the lines%) is missing", function()
+    plot.lines {}
+  end)
+  test.fails("option 'series%[1%].y' .* is missing", function() plot.lines { series = { { name = 'a' } } } end)
   test.fails("2 values of x and 3 of y", function()
     plot.lines { series = { { x = { 1, 2 }, y = { 1, 2, 3 } } } }
   end)
-  test.fails("series%[1%].style must be one of", function()
+  test.fails("option 'series%[1%].style' must be one of", function()
     plot.lines { series = { { name = 'a', y = { 1 }, style = 'dots' } } }
   end)
   test.fails('range of an axis is empty', function()
@@ -22,25 +28,25 @@ end)
 
 -- Every option of every function is checked. The prompt keeps the pictures.
 test('wrong options are errors', function()
-  local options_of = require 'pushdown.plot.options'
-  for name, options in pairs(options_of) do
+  for name, options in pairs(all_options) do
     test.fails("%[plot%." .. name .. "%] unknown option 'no_such'; the options are ", function()
       pd.plot[name] { no_such = 1 }
     end)
     test.fails('expected a table of options, got 3', function() pd.plot[name](3) end)
-    for option, form in pairs(options) do
-      if form ~= 'any' then
-        test.fails(('%%[plot%%.%s%%] %s must be'):format(name, option), function()
-          pd.plot[name] { [option] = form == 'boolean' and 1 or false }
+    local first = options[1].required and options[1].name
+    for _, option in ipairs(options) do
+      if option.type ~= 'value' and (option.name == first or not first) then
+        test.fails(("%%[plot%%.%s%%] option '%s' must be"):format(name, option.name), function()
+          pd.plot[name] { [option.name] = option.type == 'boolean' and 1 or false }
         end)
       end
     end
   end
   test.fails("unknown option 'sries', did you mean 'series'%?", function() pd.plot.lines { sries = {} } end)
-  test.fails("unknown option 'colr' of series%[1%]", function()
+  test.fails("unknown option 'series%[1%].colr'", function()
     pd.plot.lines { series = { { y = { 1 }, colr = 1 } } }
   end)
-  test.fails("series%[1%]%.y must be a list of numbers, got 'b' at 2", function()
+  test.fails("option 'series%[1%]%.y%[2%]' must be a number, got \"b\"", function()
     pd.plot.lines { series = { { y = { 1, 'b' } } } }
   end)
   test.fails('test_plot_options.lua:%d+: %[plot%.bars%]', function() pd.plot.bars { width = 0 } end)
@@ -70,7 +76,7 @@ test('nonsense values are errors with a name', function()
     program = { model = model }, tree = { tree = tree, gold = tree }, curves = { history = { { cross_entropy = 1 } } } }
   local nonsense = { 3, -1, 2.5, 1e9, 0 / 0, 1 / 0, 'x', true, print, {}, { {} }, { 'x' }, { 1 }, { 3, 1 }, { a = 3 },
     { value = 'x' }, pd.tensor { 1 }, grammar }
-  for name, options in pairs(require 'pushdown.plot.options') do
+  for name, options in pairs(all_options) do
     local function call(option, value)
       local spec = {}
       for key, one in pairs(whole[name]) do spec[key] = one end
@@ -80,11 +86,11 @@ test('nonsense values are errors with a name', function()
     local drawn, problem = call()
     -- These strengths are not expected values.
     assert(drawn or name:find '^strength_distributions', ('%s: %s'):format(name, problem))
-    for option in pairs(options) do
-      for _, value in ipairs(option ~= 'path' and nonsense or {}) do
-        local ok, message = call(option, value)
+    for _, option in ipairs(options) do
+      for _, value in ipairs(option.name ~= 'path' and nonsense or {}) do
+        local ok, message = call(option.name, value)
         assert(ok or message:find '%[[%w_.:]+%]' and not message:find '/lib/plot/',
-          ('%s{%s = %s}: %s'):format(name, option, tostring(value), message))
+          ('%s{%s = %s}: %s'):format(name, option.name, tostring(value), message))
       end
     end
   end

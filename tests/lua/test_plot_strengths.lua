@@ -54,14 +54,18 @@ test('strengths over the words of a sentence', function()
   deque['end'] = 'bottom'
   check_xml(plot.word_strengths(deque))
   deque['end'] = 'left'
-  test.fails("end must be one of 'top', 'bottom', got 'left'", function() plot.word_strengths(deque) end)
+  test.fails("option 'end' must be one of 'top' and 'bottom', got \"left\"", function()
+    plot.word_strengths(deque)
+  end)
   spec['end'] = 'top'
   test.fails('end is for memories with two ends', function() plot.word_strengths(spec) end)
   spec['end'], spec.show = nil, { 'top' }
-  test.fails("show must be a list of 'push', 'pop', 'read', got 'top'", function() plot.word_strengths(spec) end)
+  test.fails("option 'show%[1%]' must be one of 'push', 'pop' and 'read', got \"top\"", function()
+    plot.word_strengths(spec)
+  end)
   spec.show, spec.memory = nil, 2
-  test.fails('memory must be 1 to 1', function() plot.word_strengths_text(spec) end)
-  test.fails('expected {run', function() plot.word_strengths { symbols = {} } end)
+  test.fails("option 'memory' must be 1 to 1", function() plot.word_strengths_text(spec) end)
+  test.fails("option 'run' .* is missing", function() plot.word_strengths { symbols = {} } end)
 end)
 
 test('distributions of strengths, step by step', function()

@@ -255,9 +255,9 @@ test('help lists the Lua modules and the options by kind, and finds words', func
       end
     end
   end
-  has(describe 'plot', 'lines(options)', 'heat_map(options)')
-  has(describe 'plot.lines', 'plot.lines(options)\n  The line chart as SVG text.',
-    '\n    series    list of {name=, y=, x= (default 1, 2, ...), low=')
+  has(describe 'plot', 'lines{series=, reference=, ', 'heat_map{values=, ')
+  has(describe 'plot.lines', 'plot.lines{series=, ', '\n  The line chart as SVG text.',
+    '\n    x_log (boolean, default false): logarithmic horizontal axis')
   has(describe 'grid.run', 'missing=, ...} -> rows\n  Trains the script at every point',
     'points (list of tables, required): ')
   for line in describe('plot.by_length'):gmatch '[^\n]+' do assert(#line <= 98, line) end

@@ -218,7 +218,7 @@ test('errors', function()
     pd.model.insert_rules(model, 'an_bn/whole')
     pd.model.extract_pda(model, { limit = 1 })
   end)
-  test.fails('expected {pda', function() require 'pushdown.plot'.state_diagram {} end)
+  test.fails("option 'pda' .* is missing", function() require 'pushdown.plot'.state_diagram {} end)
 end)
 
 test('a strength chosen, given and refused', function()

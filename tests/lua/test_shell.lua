@@ -191,7 +191,7 @@ local picture = draw()
 print(picture)
 ]])
   local _, err = run { path }
-  assert(err:find('[plot.lines] series must be a list', 1, true), err)
+  assert(err:find("[plot.lines] option 'series' (the lines) is missing", 1, true), err)
   assert(err:find('refused.lua:2 in function', 1, true) and err:find('refused.lua:5 in the main chunk', 1, true), err)
   assert(not err:find('scripts/lib', 1, true), err)
   _, err = run({}, ':run nothing/here\n')

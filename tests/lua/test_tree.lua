@@ -151,11 +151,11 @@ test('pictures', function()
   assert(pd.plot.tree { tree = left, gold = gold, layout = 'below' } ~= both)
   local text = left:text { gold = gold, ascii = false }
   assert(text:find('●', 1, true) and text:find('○', 1, true))
-  test.fails('expected {tree', function() pd.plot.tree {} end)
+  test.fails("option 'tree' .* is missing", function() pd.plot.tree {} end)
   test.fails("the trees have different words; word 3 is 'x' and ''", function()
     pd.plot.tree { tree = pd.tree.left_branching('a b x'), gold = pd.tree.left_branching('a b') }
   end)
-  test.fails("layout must be one of 'auto', 'beside', 'below'", function()
+  test.fails("option 'layout' must be one of 'auto', 'beside' and 'below'", function()
     pd.plot.tree { tree = gold, layout = 'up' }
   end)
 end)

@@ -4,6 +4,7 @@
 local automaton_rows = require 'pushdown.plot.automaton_rows'
 local check = require 'pushdown.plot.figure'.check
 local heavy_edges = require 'pushdown.plot.heavy_edges'
+local shared = require 'pushdown.plot.rows'
 local svg = require 'pushdown.plot.svg'
 
 local node_height, row_gap = 26, 64
@@ -102,15 +103,8 @@ local function place_label(text, x1, x2, at, places, boxes)
   return best[1], best[2]
 end
 
--- The picture of plot.automaton as SVG text; plot.lua describes its options.
-return function(spec)
-  local where = 'plot.automaton'
-  check(type(spec) == 'table' and type(spec.trace) == 'userdata', where, 'expected {trace = pda:trace(...)}')
+local function draw(spec)
   local mass = spec.mass
-  check(mass == nil or type(mass) == 'number' and mass > 0 and mass <= 1, where, 'mass must be above 0 and at most 1, '
-    .. 'got %s', tostring(mass))
-  check(spec.compact == nil or type(spec.compact) == 'boolean', where, 'compact must be true or false, got %s',
-    tostring(spec.compact))
   local all, every, input = spec.trace:nodes(), spec.trace:inner_weights(), spec.trace:input()
   -- A small automaton is shown completely. In that of a network that has learned little no edge is heavy; fewer are
   -- shown, so that the picture stays readable.
@@ -125,7 +119,7 @@ return function(spec)
     #every, 100 * mass) or nil
   local compact = spec.compact
   if compact == nil then compact = #input > long_input or #edges > most_labels end
-  check(#nodes <= 2000 and #edges <= 4000, where,
+  check(#nodes <= 2000 and #edges <= 4000, 'plot.automaton',
     'a stack automaton of %d nodes and %d edges is too large for a picture', #nodes, #edges)
   if compact then
     return automaton_rows(nodes, edges, { input = input, title = spec.title, width = spec.width, shade = shade,
@@ -219,3 +213,12 @@ return function(spec)
   end
   return canvas:document(spec.title or 'Stack automaton of ' .. table.concat(input, ' '))
 end
+
+return { svg = draw, options = { {
+  { 'trace', nil, 'pda:trace(tokens)', type = 'Trace', required = true },
+  { 'mass', nil, 'the picture shows the heaviest edges into each time that carry this share of the weight; by default '
+    .. '0.95, or less if it would otherwise have more than 12 edges for each symbol, and 1 for at most 60 edges',
+    type = 'number', minimum = 1e-6, maximum = 1 },
+  { 'compact', nil, 'a narrow column for each symbol and no edge labels; the default above 14 symbols or 60 edges',
+    type = 'boolean' },
+}, shared.picture, shared.width } }

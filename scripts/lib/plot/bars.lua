@@ -1,30 +1,27 @@
 -- Bar charts as SVG: groups of bars over named categories.
 local axes = require 'pushdown.plot.axes'
-local check = require 'pushdown.plot.figure'.check
+local bars_text = require 'pushdown.plot.bars_text'
+local figures = require 'pushdown.plot.figure'
 local legends = require 'pushdown.plot.legend'
+local rows = require 'pushdown.plot.rows'
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
 
 local sample = 13  -- width of a sample in the legend
 
--- The bar chart of plot.bars as SVG text; plot.lua describes its options.
-return function(spec)
-  local where = 'plot.bars'
-  check(type(spec) == 'table' and type(spec.categories) == 'table' and type(spec.series) == 'table', where,
-    'expected {categories = {...}, series = {...}}')
+local function draw(spec)
   local categories, low, high = spec.categories, 0, nil
   local function extend(value)
     if axes.finite(value) then low, high = math.min(low, value), math.max(high or value, value) end
   end
-  for i, series in ipairs(spec.series) do
-    check(type(series) == 'table' and type(series.y) == 'table', where, 'series %d needs a list y', i)
+  for _, series in ipairs(spec.series) do
     for k = 1, #categories do
       extend(series.y[k])
       extend(series.high and series.high[k])
       extend(series.low and series.low[k])
     end
   end
-  local reference = type(spec.reference) == 'number' and { value = spec.reference } or spec.reference
+  local reference = figures.references(spec.reference, 'plot.bars')[1]
   if reference then extend(reference.value) end
   local axis = axes.axis(spec.y_min or low, spec.y_max or math.max(high or 1, low),
     { fixed_low = spec.y_min ~= nil, fixed_high = spec.y_max ~= nil })
@@ -34,7 +31,7 @@ return function(spec)
   local names = {}
   for i, series in ipairs(spec.series) do names[i] = series.name or ('series ' .. i) end
   local with_legend = #names > 1 or spec.legend
-  local canvas = svg.canvas(spec.width or 640, spec.height or 400)
+  local canvas = svg.canvas(spec.width, spec.height)
   local area = {
     left = 34 + svg.widest(axis.labels) + (y_label and 14 or 0), right = canvas.width - 16,
     top = spec.title and 40 or 16, bottom = canvas.height - (spec.x_label and 52 or 32),
@@ -135,3 +132,25 @@ return function(spec)
   canvas:labels(area, spec.title, spec.x_label, y_label, height)
   return canvas:document(spec.title)
 end
+
+local numbers = 'list of numbers'
+
+return { svg = draw, text = bars_text, options = { {
+  { 'categories', nil, 'names of the groups of bars', type = 'list of texts or numbers', required = true },
+  { 'series', nil, 'the bars', type = 'list of tables', required = true, inside = {
+    { 'name', nil, 'name for the legend', type = 'text or number' },
+    { 'y', nil, 'a value for each category', type = numbers, required = true },
+    { 'low', nil, 'lower ends of error bars', type = numbers },
+    { 'high', nil, 'upper ends of the error bars', type = numbers },
+    { 'colour', nil, 'colour of the bars, such as #12355b', type = 'text' },
+  } },
+  { 'reference', nil, 'a dashed horizontal line: a number or {value =, name =}', type = 'number or table' },
+  { 'y_min', nil, 'lower end of the axis', type = 'number' },
+  { 'y_max', nil, 'upper end of the axis', type = 'number' },
+  { 'legend', false, 'show a legend also for one series' },
+  { 'under', nil, 'a line of texts between the axis and the categories', type = 'table', inside = {
+    { 'name', nil, 'what the texts are', type = 'text or number' },
+    { 'texts', nil, 'a text for each category', type = 'list of texts or numbers', required = true },
+  } },
+  { 'format', '%.4g', 'as text: format of the numbers' },
+}, rows.labels(), rows.picture, rows.size(640, 400), rows.text } }

@@ -1,6 +1,6 @@
 -- Bar charts in the terminal: horizontal bars of block characters in steps of an eighth, or of '#' without UTF-8.
 local axes = require 'pushdown.plot.axes'
-local check = require 'pushdown.plot.figure'.check
+local figures = require 'pushdown.plot.figure'
 local text = require 'pushdown.plot.text'
 
 local eighths = { [0] = '', '▏', '▎', '▍', '▌', '▋', '▊', '▉' }
@@ -17,27 +17,24 @@ local function bar(length, ascii)
   return ('█'):rep(math.floor(parts / 8)) .. eighths[parts % 8]
 end
 
--- The bar chart of plot.bars_text as text; plot.lua describes its options.
+-- The bar chart of plot.bars as text. Its format of numbers is checked here.
 return function(spec)
   local where = 'plot.bars_text'
-  check(type(spec) == 'table' and type(spec.categories) == 'table', where,
-    "expected {categories = {'a', ...}, series = {{y = {1, ...}}}}")
-  check(type(spec.series) == 'table' and #spec.series > 0, where, 'series must be a list of at least one {y = {...}}')
+  figures.check(#spec.series > 0, where, 'series must be a list of at least one {y = {...}}')
+  figures.check_format(spec.format, where)
   local ascii = spec.ascii
   if ascii == nil then ascii = not text.utf8_locale() end
   local labels, names, numbers, low, high = 0, 0, 0, math.min(spec.y_min or 0, 0), math.max(spec.y_max or 0, 0)
   local several = #spec.series > 1
   for i, series in ipairs(spec.series) do
-    check(type(series) == 'table' and type(series.y) == 'table', where, 'series %d has no list y', i)
     if several then names = math.max(names, width_of(series.name or tostring(i))) end
     for k = 1, #spec.categories do
       local y = series.y[k]
       if axes.finite(y) then low, high = math.min(low, y), math.max(high, y) end
-      numbers = math.max(numbers, #(spec.format or '%.4g'):format(axes.finite(y) and y or 0))
+      numbers = math.max(numbers, #spec.format:format(axes.finite(y) and y or 0))
     end
   end
-  for k, category in ipairs(spec.categories) do
-    check(type(category) == 'string', where, 'category %d must be a text, got %s', k, type(category))
+  for _, category in ipairs(spec.categories) do
     labels = math.max(labels, width_of(category))
   end
   if low == high then high = 1 end
@@ -56,12 +53,12 @@ return function(spec)
         line = line .. ' ' .. (' '):rep(zero) .. rule
       elseif y >= 0 then
         line = ('%s %s%s%s %s'):format(line, (' '):rep(zero), rule, bar(y * scale, ascii),
-          (spec.format or '%.4g'):format(y))
+          spec.format:format(y))
       else
         -- Block characters grow from the left, so bars to the left of 0 only have whole characters.
         local length = math.min(zero, math.floor(-y * scale + 0.5))
         line = ('%s %s%s%s %s'):format(line, (' '):rep(zero - length), bar(length, ascii), rule,
-          (spec.format or '%.4g'):format(y))
+          spec.format:format(y))
       end
       lines[#lines + 1] = line
     end

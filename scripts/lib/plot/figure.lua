@@ -13,14 +13,12 @@ end
 -- References: a number, {value =, name =}, or a list of those.
 local function references_of(given, where)
   if given == nil then return {} end
-  if type(given) == 'number' then return { { value = given } } end
-  check(type(given) == 'table', where, 'reference must be a number or a table, got %s', type(given))
-  if given.value ~= nil then return { given } end
-  local list = {}
-  for i, one in ipairs(given) do list[i] = type(one) == 'number' and { value = one } or one end
-  for _, one in ipairs(list) do
-    check(type(one) == 'table' and type(one.value) == 'number', where,
-      'a reference needs a numeric value')
+  local list = (type(given) == 'number' or given.value ~= nil) and { given } or { unpack(given) }
+  for i, one in ipairs(list) do
+    if type(one) == 'number' then one = { value = one } end
+    local named = type(one) == 'table' and (one.name == nil or type(one.name) == 'string' or finite(one.name))
+    check(named and finite(one.value), where, 'a reference must be a number or {value = a number, name = a text}')
+    list[i] = one
   end
   return list
 end
@@ -35,10 +33,8 @@ end
 -- Points of one series; a point whose x or y cannot be drawn becomes a gap.
 local function points_of(series, index, spec, where)
   local name = series.name or ('series ' .. index)
-  check(type(series.y) == 'table', where, "series '%s' needs a list y, got %s", name, type(series.y))
   local count = table.maxn(series.y)
   local x = series.x
-  check(x == nil or type(x) == 'table', where, "x of series '%s' must be a list, got %s", name, type(x))
   check(x == nil or table.maxn(x) >= count, where, "series '%s' has %d values of x and %d of y", name,
     x and table.maxn(x) or 0, count)
   local points = {}
@@ -55,21 +51,14 @@ local function points_of(series, index, spec, where)
     style = series.style or 'line', markers = series.markers, legend = series.legend }
 end
 
-local styles = { line = true, points = true, steps = true }
-
 -- spec: the options table of plot.lines. Result: title, x_label, y_label, series, references, x and
 -- y (axes), empty (true if there is nothing to draw).
 function M.figure(spec, where, x_count, y_count)
-  check(type(spec) == 'table', where, 'expected a table of options, got %s', type(spec))
-  check(type(spec.series) == 'table', where, 'series must be a list, got %s', type(spec.series))
   local figure = { title = spec.title, x_label = spec.x_label, y_label = spec.y_label, series = {},
     references = references_of(spec.reference, where) }
   local x_range, y_range = { whole = true }, { whole = true }
   for i, given in ipairs(spec.series) do
-    check(type(given) == 'table', where, 'series %d must be a table, got %s', i, type(given))
     local series = points_of(given, i, spec, where)
-    check(styles[series.style], where, "style of series '%s' must be line, points or steps, got '%s'",
-      series.name, tostring(series.style))
     figure.series[i] = series
     for _, point in ipairs(series.points) do
       if not point.gap then
@@ -105,5 +94,11 @@ function M.figure(spec, where, x_count, y_count)
   return figure
 end
 
-M.check = check
+-- Raises an error unless the text is a format of one number.
+function M.check_format(format, where)
+  check((pcall(string.format, format, 1)), where,
+    "option 'format' must be a format of one number such as '%%.2f', got '%s'", format)
+end
+
+M.check, M.references = check, references_of
 return M

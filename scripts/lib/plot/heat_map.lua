@@ -1,6 +1,8 @@
 -- Heat maps as SVG: a matrix of cells that are darker for larger values, with a colour scale beside it.
 local axes = require 'pushdown.plot.axes'
-local check = require 'pushdown.plot.figure'.check
+local figures = require 'pushdown.plot.figure'
+local heat_text = require 'pushdown.plot.heat_text'
+local shared = require 'pushdown.plot.rows'
 local svg = require 'pushdown.plot.svg'
 
 -- From light to dark with evenly decreasing lightness, so that it also works in greyscale.
@@ -14,19 +16,17 @@ local function colour(share)
     from[2] + (to[2] - from[2]) * part + 0.5, from[3] + (to[3] - from[3]) * part + 0.5)
 end
 
--- The heat map of plot.heat_map as SVG text; plot.lua describes its options.
-return function(spec)
+local function draw(spec)
   local where = 'plot.heat_map'
-  check(type(spec) == 'table' and type(spec.values) == 'table', where, 'expected {values = {{...}, ...}}')
+  figures.check_format(spec.format, where)
   for i, row in pairs(spec.cells or {}) do
-    check(type(row) == 'table', where, 'row %s of cells must be a list of texts, got %s', tostring(i), type(row))
     for _, text in pairs(row) do
-      check(type(text) == 'string', where, 'row %s of cells must be a list of texts, got a %s', tostring(i), type(text))
+      figures.check(type(text) == 'string', where, 'row %s of cells must be a list of texts, got a %s', tostring(i),
+        type(text))
     end
   end
   local rows, columns, low, high = #spec.values, 0, nil, nil
-  for i, row in ipairs(spec.values) do
-    check(type(row) == 'table', where, 'row %d of values must be a list, got %s', i, type(row))
+  for _, row in ipairs(spec.values) do
     columns = math.max(columns, table.maxn(row))
     for k = 1, table.maxn(row) do
       local value = row[k]
@@ -38,7 +38,7 @@ return function(spec)
   local axis = axes.axis(low, high, { fixed_low = true, fixed_high = true, count = 5 })
 
   local name = (spec.value_label or '') .. (axis.unit and ' (×' .. axis.unit .. ')' or '')
-  local canvas = svg.canvas(spec.width or 640, spec.height or 400)
+  local canvas = svg.canvas(spec.width, spec.height)
   local scale_width = 60 + svg.widest(axis.labels)
   local area = {
     left = 30 + svg.widest(spec.y_labels or {}) + (spec.y_label and 14 or 0),
@@ -63,7 +63,7 @@ return function(spec)
       canvas:add('rect', { x = x, y = y, width = width + 0.3, height = height + 0.3,
         fill = share and colour(share) or '#d9d9d9' })
       local shown = spec.cells and (spec.cells[i] or {})[k]
-      if spec.show_values and share then shown = shown or (spec.format or '%.2f'):format(value) end
+      if spec.show_values and share then shown = shown or spec.format:format(value) end
       if shown then
         canvas:text(x + width / 2, y + height / 2 + 4, shown,
           { ['text-anchor'] = 'middle', ['font-size'] = 11, fill = share and share > 0.55 and '#ffffff' or svg.ink })
@@ -106,3 +106,16 @@ return function(spec)
   canvas:labels(area, spec.title, spec.x_label, spec.y_label)
   return canvas:document(spec.title)
 end
+
+return { svg = draw, text = heat_text, options = { {
+  { 'values', nil, 'list of rows, the top row first; missing and infinite values are grey', type = 'list of lists',
+    required = true },
+  { 'x_labels', nil, 'labels of the columns', type = 'list of texts or numbers' },
+  { 'y_labels', nil, 'labels of the rows', type = 'list of texts or numbers' },
+  { 'value_label', nil, 'label of the colour scale', type = 'text or number' },
+  { 'low', nil, 'lower end of the colour scale', type = 'number' },
+  { 'high', nil, 'upper end of the colour scale', type = 'number' },
+  { 'show_values', false, 'write the values into the cells' },
+  { 'format', '%.2f', 'format of these values' },
+  { 'cells', nil, 'rows of texts to show in place of the values', type = 'list of lists' },
+}, shared.labels(), shared.picture, shared.size(640, 400), shared.text } }

@@ -1,6 +1,5 @@
 -- Heat maps in the terminal: one character for each value, darker for larger values.
 local axes = require 'pushdown.plot.axes'
-local check = require 'pushdown.plot.figure'.check
 local text = require 'pushdown.plot.text'
 
 local unicode, ascii = { ' ', '░', '▒', '▓', '█' }, { ' ', '.', ':', '*', '#' }
@@ -9,15 +8,12 @@ local width_of = axes.text_length
 
 local function padded(label, width) return (' '):rep(width - width_of(label)) .. label end
 
--- The heat map of plot.heat_text as text; plot.lua describes its options.
+-- The heat map of plot.heat_map as text.
 return function(spec)
-  local where = 'plot.heat_text'
-  check(type(spec) == 'table' and type(spec.values) == 'table', where, 'expected {values = {{...}, ...}}')
   local shades = ascii
   if spec.ascii == false or spec.ascii == nil and text.utf8_locale() then shades = unicode end
   local low, high, columns, labels = spec.low, spec.high, 0, 0
   for i, row in ipairs(spec.values) do
-    check(type(row) == 'table', where, 'row %d of values must be a list, got %s', i, type(row))
     columns = math.max(columns, table.maxn(row))
     for k = 1, table.maxn(row) do
       if axes.finite(row[k]) then

@@ -1,10 +1,13 @@
 -- The distributions of the values of several groups, as overlaid histograms drawn as steps.
 local axes = require 'pushdown.plot.axes'
 local check = require 'pushdown.plot.figure'.check
+local lines = require 'pushdown.plot.lines'
+local rows = require 'pushdown.plot.rows'
+
+local where = 'plot.histograms'
 
 -- {name=, values=} of every group: in the given order for a list, else sorted by name.
-local function groups_of(given, where)
-  check(type(given) == 'table', where, 'groups must be a table of lists of numbers, got %s', type(given))
+local function groups_of(given)
   local groups = {}
   if given[1] ~= nil then
     for i, group in ipairs(given) do
@@ -21,12 +24,9 @@ local function groups_of(given, where)
   return groups
 end
 
--- Converts the options of plot.histograms to those of plot.lines and plot.text.
-return function(spec, where)
-  check(type(spec) == 'table', where, 'expected a table of options, got %s', type(spec))
-  local groups, bins = groups_of(spec.groups, where), spec.bins or 40
-  check(type(bins) == 'number' and bins >= 1 and bins == math.floor(bins), where,
-    'bins must be a whole number of at least 1, got %s', tostring(bins))
+-- Converts the options of plot.histograms to those of plot.lines.
+local function lines_of(spec)
+  local groups, bins = groups_of(spec.groups), spec.bins
   local low, high = spec.low, spec.high
   for _, group in ipairs(groups) do
     for i, value in ipairs(group.values) do
@@ -64,8 +64,19 @@ return function(spec, where)
     x[#x + 1], y[#y + 1] = high, 0
     series[i] = { name = ('%s (%d)'):format(group.name, total), x = x, y = y, style = 'steps', markers = false }
   end
-  return { title = spec.title, x_label = spec.x_label or 'strength', series = series,
+  return { title = spec.title, x_label = spec.x_label, series = series,
     y_label = spec.y_label or (spec.counts and 'values' or 'density'), x_min = low, x_max = high, y_min = 0,
-    width = spec.width, height = spec.height, path = spec.path, columns = spec.columns, rows = spec.rows,
+    width = spec.width, height = spec.height, columns = spec.columns, rows = spec.rows,
     ascii = spec.ascii }
 end
+
+return { lines_of = lines_of, options = { {
+  { 'groups', nil, 'the values: {noun = {0.4, ...}, verb = {...}}, or a list of {name =, values =}', type = 'table',
+    required = true },
+  { 'bins', 40, 'number of bins', minimum = 1, maximum = 10000 },
+  { 'counts', false, 'show numbers of values in place of areas of 1' },
+  { 'low', nil, 'lower end of the bins', type = 'number' },
+  { 'high', nil, 'upper end of the bins', type = 'number' },
+}, rows.labels 'strength', rows.picture, rows.size(640, 400), rows.text },
+  svg = function(spec) return lines.svg(lines_of(spec)) end,
+  text = function(spec) return lines.text(lines_of(spec)) end }

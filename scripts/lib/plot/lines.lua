@@ -1,8 +1,10 @@
 -- Line charts as SVG.
 local figures = require 'pushdown.plot.figure'
 local legends = require 'pushdown.plot.legend'
+local rows = require 'pushdown.plot.rows'
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
+local text = require 'pushdown.plot.text'
 
 local sample = 30
 
@@ -171,11 +173,9 @@ local function draw_series(group, series, x_at, y_at)
   end
 end
 
--- The line chart of plot.lines as SVG text; plot.lua describes its options.
-return function(spec)
-  local where = 'plot.lines'
-  local figure = figures.figure(spec, where)
-  local canvas = svg.canvas(spec.width or 640, spec.height or 400)
+local function draw(spec)
+  local figure = figures.figure(spec, 'plot.lines')
+  local canvas = svg.canvas(spec.width, spec.height)
   local area = {
     left = 34 + svg.widest(figure.y.labels) + (figure.y_label and 14 or 0),
     right = canvas.width - math.max(16, svg.widest { figure.x.labels[#figure.x.labels] or '' } / 2 + 8),
@@ -211,3 +211,6 @@ return function(spec)
   canvas:labels(area, figure.title, figure.x_label, figure.y_label, height)
   return canvas:document(figure.title)
 end
+
+return { svg = draw, text = text.draw, options = { rows.series, rows.reference, rows.axes, rows.labels(), rows.picture,
+  rows.size(640, 400), rows.text } }

@@ -5,6 +5,7 @@
 -- layers ordered by the mean place of their neighbours, then moved towards it as far as the other nodes permit.
 local check = require 'pushdown.plot.figure'.check
 local pd = require 'pushdown'
+local rows = require 'pushdown.plot.rows'
 local svg = require 'pushdown.plot.svg'
 
 local where = 'plot.program'
@@ -180,9 +181,7 @@ local function draw_back(canvas, edge, lane)
     ['stroke-dasharray'] = '5 3', ['marker-end'] = 'url(#arrow)' })
 end
 
--- The picture of plot.program as SVG text; plot.lua describes its options.
-return function(spec)
-  check(type(spec) == 'table', where, 'expected {model = a model} or {stack = a kind with its options}')
+local function draw(spec)
   check((spec.model == nil) ~= (spec.stack == nil), where, "expected either 'model' or 'stack'")
   local dot
   if spec.model ~= nil then
@@ -227,3 +226,9 @@ return function(spec)
   end
   return canvas:document(spec.title)
 end
+
+return { svg = draw, options = { {
+  { 'model', nil, 'the model', type = 'LanguageModel or Recognizer or Transducer' },
+  { 'stack', nil, 'in place of a model: a kind of stack, or a table of kind and options', type = 'value' },
+  { 'steps', nil, 'number of steps of a program for several', type = 'integer', minimum = 1 },
+}, rows.picture } }

@@ -1,6 +1,6 @@
 -- One run of a pushdown automaton over its string as SVG: the stack as a tower of cells at every time,
 -- and below it the symbol read, the move, the state and the weight of the move.
-local check = require 'pushdown.plot.figure'.check
+local shared = require 'pushdown.plot.rows'
 local svg = require 'pushdown.plot.svg'
 
 -- Fills of the stack symbols, the bottom symbol first; CIE lightness 35, 90, 62, 78, 48, 70, 84, 55.
@@ -28,10 +28,7 @@ local function weight_text(log_weight)
   return (('%.0e'):format(weight):gsub('e%+?(%-?)0*', 'e%1'))
 end
 
--- The picture of plot.run as SVG text; plot.lua describes its options.
-return function(spec)
-  local where = 'plot.run'
-  check(type(spec) == 'table' and type(spec.run) == 'userdata', where, 'expected {run = pda:best_run(...)}')
+local function draw(spec)
   local steps, stacks = spec.run:steps(), spec.run:stacks()
   local count, tallest = #stacks, 0
   for _, stack in ipairs(stacks) do tallest = math.max(tallest, #stack) end
@@ -134,3 +131,7 @@ return function(spec)
   end
   return canvas:document(spec.title or 'A run of a pushdown automaton')
 end
+
+return { svg = draw, options = { {
+  { 'run', nil, 'pda:best_run(tokens)', type = 'Run', required = true },
+}, shared.picture, shared.width } }

@@ -3,6 +3,7 @@
 -- that differ only in the top symbol are merged ("any": every stack symbol). States are in columns by their
 -- distance from the start state.
 local check = require 'pushdown.plot.figure'.check
+local rows = require 'pushdown.plot.rows'
 local svg = require 'pushdown.plot.svg'
 
 local line_height, most_states, most_labels = 16, 60, 600
@@ -221,17 +222,14 @@ local function place(states, arrows, by_pair, radius)
   return nodes, by_state
 end
 
--- The picture of plot.state_diagram as SVG text; plot.lua describes its options.
-return function(spec)
-  local where = 'plot.state_diagram'
-  check(type(spec) == 'table' and type(spec.pda) == 'userdata', where, 'expected {pda = pd.pda{...}}')
+local function draw(spec)
   local pda = spec.pda
   local states, accepting, dead = pda:states(), pda:accepting(), {}
   for _, state in ipairs(pda:dead()) do dead[state] = true end
   local arrows, by_pair = arrows_of(pda)
   local labels = 0
   for _, arrow in ipairs(arrows) do labels = labels + #arrow.lines end
-  check(#states <= most_states and labels <= most_labels, where,
+  check(#states <= most_states and labels <= most_labels, 'plot.state_diagram',
     'an automaton of %d states and %d labels is too large for a picture', #states, labels)
   local radius = math.max(22, svg.widest(states) / 2 + 8)
   local nodes, by_state = place(states, arrows, by_pair, radius)
@@ -326,3 +324,7 @@ return function(spec)
   end
   return canvas:document(title or 'State diagram')
 end
+
+return { svg = draw, options = { {
+  { 'pda', nil, 'the automaton', type = 'Pda', required = true },
+}, rows.picture } }

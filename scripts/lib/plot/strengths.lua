@@ -1,6 +1,9 @@
 -- A run of a memory of sections with strengths as the matrix of a heat map. The upper rows show how much each
 -- step pushes, pops and reads; the lower rows show the strength of every section, the top first.
 local check = require 'pushdown.plot.figure'.check
+local heat_map = require 'pushdown.plot.heat_map'
+local pd = require 'pushdown'
+local shared = require 'pushdown.plot.rows'
 
 -- The values of one memory from a tensor B? x n x K (x S), as a list of rows.
 local function rows_of(tensor, memory)
@@ -9,15 +12,21 @@ local function rows_of(tensor, memory)
   return rows
 end
 
--- Converts the options of plot.strengths to those of plot.heat_map and plot.heat_text.
-return function(spec)
-  local where = 'plot.strengths'
-  check(type(spec) == 'table' and type(spec.run) == 'table' and spec.run.strengths, where,
-    "expected {run = model:strengths(...)} or {run = pd.stack.strengths{...}}")
-  local memory, run = spec.memory or 1, spec.run
+-- Raises an error unless these are strengths of one string with such a memory. Returns their size.
+local function check_run(run, memory, where)
+  check(pd.doc_name(run.strengths) == 'Tensor', where,
+    "option 'run' must be the result of model:strengths(...) or pd.stack.strengths{...}")
   local size = run.strengths:size()
   check(#size == 3, where, 'expected tensors of one string, without a batch dimension, got %d dimensions', #size)
-  check(memory >= 1 and memory <= size[2], where, 'memory must be 1 to %d, got %s', size[2], tostring(memory))
+  check(memory <= size[2], where, "option 'memory' must be 1 to %d, got %d", size[2], memory)
+  return size
+end
+
+-- Converts the options of plot.strengths to those of plot.heat_map.
+local function heat_map_of(spec)
+  local where = 'plot.strengths'
+  local memory, run = spec.memory, spec.run
+  local size = check_run(run, memory, where)
   local steps = size[1]
   local values, labels = {}, {}
   local ends = run.push and { { '', 'push', 'pop', 'read' } }
@@ -37,7 +46,7 @@ return function(spec)
   local gap = {}
   for t = 1, steps do gap[t] = 0 / 0 end
   values[#values + 1], labels[#labels + 1] = gap, ''
-  local what = spec.what or 'strengths'
+  local what = spec.what
   check(run[what] and #run[what]:size() == 3, where, "what must be 'strengths' or a reading, got '%s'", tostring(what))
   local sections = rows_of(run[what], memory)
   local symbols = spec.symbols or run.symbols or {}
@@ -61,7 +70,14 @@ return function(spec)
   end
   return { values = values, y_labels = labels, x_labels = x_labels, low = 0, high = high,
     title = spec.title, x_label = 'what is read', y_label = 'what was read when it was pushed',
-    value_label = what == 'strengths' and 'strength' or 'share in the reading', path = spec.path, ascii = spec.ascii,
-    columns = spec.columns, width = spec.width or math.max(640, 160 + 22 * steps),
+    value_label = what == 'strengths' and 'strength' or 'share in the reading', ascii = spec.ascii,
+    columns = spec.columns, format = '%.2f', width = spec.width or math.max(640, 160 + 22 * steps),
     height = spec.height or 120 + 16 * #values }
 end
+
+return { check_run = check_run, options = { shared.strengths, {
+  { 'what', 'strengths', "what the lower part shows: the strength of every section, or 'read', its share in the "
+    .. "reading (of a deque 'read_top' or 'read_bottom')" },
+}, shared.picture, shared.size(), shared.text },
+  svg = function(spec) return heat_map.svg(heat_map_of(spec)) end,
+  text = function(spec) return heat_map.text(heat_map_of(spec)) end }

@@ -171,14 +171,12 @@ local function add_legend(out, entries, width)
   out[#out + 1] = line and centred(line, width)
 end
 
--- The line chart of plot.lines as text, with dotted edges of bands. Further options: columns (width, by default
--- that of the terminal, at most 100), rows (height of the plot area, by default 16), ascii (by default the locale
--- decides).
+-- The line chart of plot.lines as text, at least 30 characters wide and 4 lines high.
 function M.draw(spec)
   local plain = spec.ascii
   if plain == nil then plain = not M.utf8_locale() end
   local glyphs = plain and ascii or unicode
-  local rows = max(4, spec.rows or 16)
+  local rows = max(4, spec.rows)
   local figure = figures.figure(spec, 'plot.text', 7, max(3, floor(rows / 4)))
   local function fit(text) return plain and text:gsub('−', '-') or text end
   local width = max(30, spec.columns or min(100, M.terminal_width()))

@@ -2,6 +2,7 @@
 -- spans that both have from the others.
 local check = require 'pushdown.plot.figure'.check
 local style = require 'pushdown.plot.style'
+local rows = require 'pushdown.plot.rows'
 local svg = require 'pushdown.plot.svg'
 
 local where = 'plot.tree'
@@ -58,7 +59,7 @@ local function panel_of(tree, against, with_tags, name)
 end
 
 -- Draws a tree. `levels`: the height that is reserved; the words are at the bottom.
-local function draw(canvas, panel, left, top, step, levels)
+local function draw_panel(canvas, panel, left, top, step, levels)
   local base = top + (panel.name and 24 or 0) + levels * step + 20
   if panel.name then
     canvas:text(left + panel.width / 2, top + 8, panel.name, { ['text-anchor'] = 'middle', ['font-weight'] = 'bold' })
@@ -120,12 +121,8 @@ local function check_same_words(tree, gold)
   end
 end
 
--- The picture of plot.tree as SVG text; plot.lua describes its options.
-return function(spec)
-  check(type(spec) == 'table' and type(spec.tree) == 'userdata', where, 'expected {tree = a Tree}')
-  local layout = spec.layout or 'auto'
-  check(layout == 'auto' or layout == 'beside' or layout == 'below', where,
-    "layout must be 'auto', 'beside' or 'below', got '%s'", tostring(layout))
+local function draw(spec)
+  local layout = spec.layout
   local with_tags = spec.tags
   if with_tags == nil then with_tags = not spec.gold end
   local names = spec.names or (spec.gold and { 'extracted', 'gold' }) or {}
@@ -159,9 +156,17 @@ return function(spec)
   local x, y = margin, top
   for i, panel in ipairs(panels) do
     -- Side by side, both trees have their words on the same line.
-    draw(canvas, panel, x, y, step, beside and levels or panel.levels)
+    draw_panel(canvas, panel, x, y, step, beside and levels or panel.levels)
     if beside then x = x + panel.width + gap else y = y + height[i] + 14 end
   end
   if spec.gold then legend(canvas, margin + 6, canvas.height - 12) end
   return canvas:document(spec.title)
 end
+
+return { svg = draw, options = { {
+  { 'tree', nil, 'the tree', type = 'Tree', required = true },
+  { 'gold', nil, 'a second tree over the same words', type = 'Tree' },
+  { 'names', nil, "names of both trees, by default 'extracted' and 'gold'", type = 'list of texts or numbers' },
+  { 'layout', 'auto', 'places of both trees; auto: as they fit', choices = { 'auto', 'beside', 'below' } },
+  { 'tags', nil, 'show parts of speech; the default for one tree', type = 'boolean' },
+}, rows.picture } }

@@ -1,12 +1,12 @@
 -- The strengths of the pushes, pops and readings of a sentence, word by word, and the total strength on the stack. The
 -- charts follow Merrill et al. 2019, Figure 2 (bars over the words) and Figure 3 (the distributions of the strengths).
 local axes = require 'pushdown.plot.axes'
+local bars = require 'pushdown.plot.bars'
 local check = require 'pushdown.plot.figure'.check
+local check_run = require 'pushdown.plot.strengths'.check_run
+local rows = require 'pushdown.plot.rows'
 local style = require 'pushdown.plot.style'
-local svg = require 'pushdown.plot.svg'
 local text = require 'pushdown.plot.text'
-
-local M = {}
 
 local colour_of = { push = 1, read = 2, pop = 3 }
 local shown = { 'push', 'pop', 'read' }
@@ -14,16 +14,11 @@ local shown = { 'push', 'pop', 'read' }
 -- The data of a run for one memory and one end: steps, words, and for each named strength its values (n numbers) and,
 -- if it has them, its distributions (n lists of k+1 numbers); total: the sum of all strengths.
 local function run_of(spec, where)
-  check(type(spec) == 'table' and type(spec.run) == 'table' and spec.run.strengths, where,
-    'expected {run = model:strengths(...)} or {run = pd.stack.strengths{...}}')
-  local run, size, memory = spec.run, spec.run.strengths:size(), spec.memory or 1
-  check(#size == 3, where, 'expected tensors of one string, without a batch dimension, got %d dimensions', #size)
-  check(memory >= 1 and memory <= size[2], where, 'memory must be 1 to %d, got %s', size[2], tostring(memory))
+  local run, memory = spec.run, spec.memory
+  local size = check_run(run, memory, where)
   local two_ends = run.push == nil
   local ending = spec['end'] or (two_ends and 'top' or nil)
-  check(two_ends == (ending == 'top' or ending == 'bottom') and (two_ends or ending == nil), where,
-    two_ends and "end must be 'top' or 'bottom', got '%s'" or "end is for memories with two ends, got '%s'",
-    tostring(ending))
+  check(two_ends or not ending, where, "end is for memories with two ends, got '%s'", tostring(ending))
   local suffix = two_ends and '_' .. ending or ''
   local function of_memory(tensor)
     local list = {}
@@ -45,15 +40,9 @@ local function run_of(spec, where)
   return found
 end
 
--- The strengths to show: those in spec.show, else those that are not 1 everywhere.
-local function asked_for(spec, found, where)
-  if spec.show then
-    check(type(spec.show) == 'table' and #spec.show > 0, where, "show must be a list of 'push', 'pop', 'read'")
-    for _, name in ipairs(spec.show) do
-      check(found.values[name], where, "show must be a list of 'push', 'pop', 'read', got '%s'", tostring(name))
-    end
-    return spec.show
-  end
+-- The strengths to show: those in spec.show, or those that are not 1 everywhere.
+local function asked_for(spec, found)
+  if #spec.show > 0 then return spec.show end
   local names = {}
   for _, name in ipairs(shown) do
     local fixed = true
@@ -64,18 +53,16 @@ local function asked_for(spec, found, where)
 end
 
 -- Converts the options of plot.word_strengths to those of plot.bars.
-function M.bars(spec)
-  local where = 'plot.word_strengths'
-  local found = run_of(spec, where)
+local function bars_of(spec)
+  local found = run_of(spec, 'plot.word_strengths')
   local series, texts = {}, {}
-  for i, name in ipairs(asked_for(spec, found, where)) do
+  for i, name in ipairs(asked_for(spec, found)) do
     series[i] = { name = name, y = found.values[name], colour = style.of(colour_of[name]).colour }
   end
   for t, total in ipairs(found.total) do texts[t] = ('%.1f'):format(total) end
-  return { title = spec.title, categories = found.words, series = series, y_label = spec.y_label or 'strength',
+  return { title = spec.title, categories = found.words, series = series, y_label = spec.y_label,
     under = { name = 'on the stack', texts = texts }, y_min = 0, y_max = spec.y_max,
-    width = spec.width or math.max(480, 130 + 46 * found.steps), height = spec.height or 340, path = spec.path,
-    legend = true }
+    width = spec.width or math.max(480, 130 + 46 * found.steps), height = spec.height, legend = true }
 end
 
 local function is_ascii(spec)
@@ -102,10 +89,9 @@ local function bar(length, plain)
 end
 
 -- plot.word_strengths_text: one line for each word.
-function M.text(spec)
-  local where = 'plot.word_strengths_text'
-  local found = run_of(spec, where)
-  local names, plain = asked_for(spec, found, where), is_ascii(spec)
+local function lines_of_words(spec)
+  local found = run_of(spec, 'plot.word_strengths_text')
+  local names, plain = asked_for(spec, found), is_ascii(spec)
   local greatest = 1e-9
   for _, name in ipairs(names) do
     for _, value in ipairs(found.values[name]) do
@@ -130,99 +116,11 @@ function M.text(spec)
   return table.concat(lines, '\n') .. '\n'
 end
 
--- The distributions to show: those in spec.show, else all.
-local function distributions_of(spec, found, where)
-  local names = {}
-  for _, name in ipairs(spec.show or shown) do
-    if found.distributions[name] then names[#names + 1] = name end
-    check(not spec.show or found.distributions[name], where,
-      "there is no distribution of '%s': show must be a list of strengths that are expectations", tostring(name))
-  end
-  check(#names > 0, where, "the memory has no distributions: none of its strengths is an 'expectation'")
-  return names
-end
-
--- plot.strength_distributions: small bar charts side by side, one row for each strength.
-function M.distributions(spec)
-  local where = 'plot.strength_distributions'
-  local found = run_of(spec, where)
-  local names = distributions_of(spec, found, where)
-  local chart, height, gap, row_gap = 74, 64, 14, 30
-  for _, word in ipairs(found.words) do chart = math.max(chart, math.min(150, svg.text_width(word))) end
-  local left, top = 74, spec.title and 56 or 30
-  local a_line = math.max(1, math.min(found.steps, math.floor(((spec.width or 1000) - left - 10) / (chart + gap))))
-  local lines = math.ceil(found.steps / a_line)
-  a_line = math.max(1, math.ceil(found.steps / math.max(1, lines)))
-  local line_height = #names * (height + row_gap) + 34
-  local canvas = svg.canvas(spec.width or left + a_line * (chart + gap) + 10, top + math.max(1, lines) * line_height)
-  if spec.title then
-    canvas:text(canvas.width / 2, 22, spec.title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
-      ['font-weight'] = 'bold' })
-  end
-  for t, word in ipairs(found.words) do
-    local x = left + (t - 1) % a_line * (chart + gap)
-    local line_top = top + math.floor((t - 1) / a_line) * line_height
-    for i, name in ipairs(names) do
-      local y = line_top + (i - 1) * (height + row_gap)
-      local chances = found.distributions[name][t]
-      local width = chart / #chances
-      if (t - 1) % a_line == 0 then
-        canvas:text(left - 30, y + height / 2 + 4, name, { ['text-anchor'] = 'end', ['font-weight'] = 'bold' })
-        for _, tick in ipairs { 0, 1 } do
-          canvas:text(left - 7, y + (1 - tick) * height + 4, tick, { ['text-anchor'] = 'end', ['font-size'] = 10 })
-        end
-      end
-      canvas:line(x, y, x + chart, y, { stroke = svg.grid })
-      for value, chance in ipairs(chances) do
-        canvas:add('rect', { x = x + (value - 1 + 0.1) * width, width = 0.8 * width, y = y + (1 - chance) * height,
-          height = chance * height, fill = style.of(colour_of[name]).colour })
-      end
-      canvas:line(x, y + height, x + chart, y + height)
-      local every = math.ceil(#chances / 8)
-      for value = 0, #chances - 1, every do
-        canvas:text(x + (value + 0.5) * width, y + height + 12, value, { ['text-anchor'] = 'middle',
-          ['font-size'] = 10, fill = '#666666' })
-      end
-      canvas:text(x + chart, y - 4, ('%.2f'):format(found.values[name][t]), { ['text-anchor'] = 'end',
-        ['font-size'] = 10, fill = '#666666' })
-    end
-    canvas:text(x + chart / 2, line_top + #names * (height + row_gap) + 2, word, { ['text-anchor'] = 'middle' })
-  end
-  return canvas:document(spec.title or 'Distributions of ' .. table.concat(names, ' and ') .. ' strengths')
-end
-
-local levels = { '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█' }
-local plain_levels = { '.', ':', '-', '=', '+', '*', '%', '#' }
-
--- plot.strength_distributions_text: one line for each word, one column for each value of a distribution.
-function M.distributions_text(spec)
-  local where = 'plot.strength_distributions_text'
-  local found = run_of(spec, where)
-  local names, glyphs = distributions_of(spec, found, where), is_ascii(spec) and plain_levels or levels
-  local labels, lines = widest(found.words), { spec.title }
-  local head, values = (' '):rep(labels), found.steps > 0 and #found.distributions[names[1]][1] or 0
-  for _, name in ipairs(names) do head = head .. '  ' .. padded(name, 3 * values + 5) end
-  lines[#lines + 1] = (head:gsub('%s+$', ''))
-  local scale = (' '):rep(labels)
-  for _ = 1, #names do
-    scale = scale .. '  '
-    for value = 0, values - 1 do scale = scale .. ('%2d '):format(value) end
-    scale = scale .. ' mean'
-  end
-  lines[#lines + 1] = scale
-  for t, word in ipairs(found.words) do
-    local line = padded(word, labels)
-    for _, name in ipairs(names) do
-      line = line .. '  '
-      for _, chance in ipairs(found.distributions[name][t]) do
-        local level = axes.finite(chance) and math.max(0, math.min(#glyphs, math.floor(chance * #glyphs + 0.5)))
-        line = line .. (level and level > 0 and glyphs[level]:rep(2) or '  ') .. ' '
-      end
-      line = line .. (' %4.2f'):format(found.values[name][t])
-    end
-    lines[#lines + 1] = line
-  end
-  return table.concat(lines, '\n') .. '\n'
-end
-
-return M
+return { run_of = run_of, is_ascii = is_ascii, padded = padded, widest = widest, colour_of = colour_of, shown = shown,
+  options = { rows.strengths, {
+    { 'show', {}, 'the strengths to draw, by default those that are not fixed to 1', choices = shown },
+    { 'end', nil, 'of a deque: which end', type = 'text', choices = { 'top', 'bottom' } },
+    { 'y_label', 'strength', 'label of the vertical axis' },
+    { 'y_max', nil, 'upper end of the axis', type = 'number' },
+  }, rows.picture, rows.size(nil, 340), rows.text },
+  svg = function(spec) return bars.svg(bars_of(spec)) end, text = lines_of_words }

@@ -111,10 +111,10 @@ local function options_of(frame)
     if loaded then add_described(found, loaded.call, text) end
     if not pd.docs()[call] then add_options(found, library.options(call)) end
   end
-  -- A table in a list of tables, as in series = { { y = ...
-  local list = not call and frame.parent
-  local of_list = list and list.parent and list.parent_key and call_of(list.parent)
-  if of_list then add_options(found, library.options(of_list, list.parent_key)) end
+  -- A table that is an option, or in a list of tables, as in series = { { y = ...
+  local holder = frame.parent_key and frame or frame.parent
+  local of_holder = not call and holder and holder.parent_key and call_of(holder.parent)
+  if of_holder then add_options(found, library.options(of_holder, holder.parent_key)) end
   local option = option_of(frame)
   local of_kind = by('option')[option]
   if of_kind then

@@ -1,6 +1,5 @@
 -- The Lua modules for scripts, which `pd.` offers before they are loaded, and the documentation in their comments.
 local with_names = require 'pushdown.prompt.options'.with_names
-local originals = require 'pushdown.plot.originals'
 local pd = require 'pushdown'
 
 local M = {}
@@ -59,14 +58,27 @@ function M.first_sentence(text)
   return line:match '^.-%.%f[%s%z]' or line
 end
 
+-- The path and line where a module for scripts sets a field to this function, which another function may have made.
+local function place_in_module(f)
+  for _, name in ipairs(M.names) do
+    local module = package.loaded['pushdown.' .. name]
+    for key, value in pairs(type(module) == 'table' and module or {}) do
+      local path = value == f and ('%s/lib/%s.lua'):format(pd.scripts, name)
+      for number, line in ipairs(path and M.lines_of(path) or {}) do
+        if line:match '^M%.([%w_]+) = ' == key then return path, number end
+      end
+    end
+  end
+end
+
 -- source(f) -> the comment above a Lua function, its first line, its path and line number; nil for a C function.
 function M.source(f)
-  f = originals[f] or f
   local info = debug.getinfo(f, 'S')
-  local path = info.source:match '^@(.*)$'
+  local path, line = place_in_module(f)
+  if not path then path, line = info.source:match '^@(.*)$', info.linedefined end
   local lines = path and M.lines_of(path)
-  if not lines or not lines[info.linedefined] then return nil end
-  return M.comment_above(lines, info.linedefined), (lines[info.linedefined]:gsub('^%s+', '')), path, info.linedefined
+  if not lines or not lines[line] then return nil end
+  return M.comment_above(lines, line), (lines[line]:gsub('^%s+', '')), path, line
 end
 
 -- call_and_text(comment) -> 'grid.run{name=, ...}', the text after it and 'rows', for a comment that begins with a call
@@ -114,14 +126,6 @@ function M.options(call, list)
   local module, name = call:match '^pd%.([%w_]+)%.([%w_]+)$'
   local loaded = module and M.load(module)
   local declared, found = loaded and pd.options(call), {}
-  if module == 'plot' then
-    local forms = require 'pushdown.plot.options'[name] or {}
-    if list then forms = type(forms[list]) == 'table' and forms[list].each or {} end
-    for option, form in pairs(forms) do
-      found[#found + 1] = { name = option, choices = type(form) == 'table' and #form > 0 and form or nil }
-    end
-    return found
-  end
   for _, option in ipairs(list and declared or {}) do
     if option.name == list then return option.inside or {} end
   end

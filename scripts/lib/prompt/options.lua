@@ -53,16 +53,19 @@ function M.line(option) return ('%s (%s): %s'):format(option.name, M.form(option
 local most_kinds = 5
 
 -- parts(name) -> the options of a function by its full name, as a list of {title =, options = {...}}: the options that
--- it always has, then those of some kinds; and a sentence if there are more kinds than can be listed. Empty without
--- options.
+-- it always has, then those of some kinds; those inside of an option have names such as series[].y. Also a sentence if
+-- there are more kinds than can be listed. Empty without options.
 function M.parts(name)
   local parts, by_title, kinds, count, by = {}, {}, {}, 0, nil
-  local function add(title, option)
+  local function add(title, option, within)
     if not by_title[title] then
       by_title[title] = { title = title, options = {} }
       parts[#parts + 1] = by_title[title]
     end
-    table.insert(by_title[title].options, option)
+    local named = setmetatable({ name = (within or '') .. option.name }, { __index = option })
+    table.insert(by_title[title].options, named)
+    local inner = option.type:find '^list' and named.name .. '[].' or named.name .. '.'
+    for _, one in ipairs(option.inside or {}) do add(title, one, inner) end
   end
   local all = pd.options(name) or {}
   for _, option in ipairs(all) do

@@ -18,14 +18,22 @@ std::vector<OptionSpec> with_stages(std::vector<OptionSpec> specs) {
   return specs;
 }
 
-AnnealingKind none() {
+// Returns the warm-up factor, which is 1 after `updates` updates.
+double warmed_up(const UpdateTime& time, std::int64_t updates) {
+  if (time.update == 0 || time.update >= updates) return 1;
+  return static_cast<double>(time.update) / static_cast<double>(updates);
+}
+
+}  // namespace
+
+AnnealingKind no_annealing() {
   return {
       "none", "A constant learning rate.", {}, [](const Json&, const UpdateTime&, std::uint64_t) {
         return 1.0;
       }};
 }
 
-AnnealingKind exponential() {
+AnnealingKind exponential_annealing() {
   return {
       "exponential", "Multiplies the learning rate by a constant factor after every epoch.",
       with_stages({number_option("decay", 0.99, "factor per epoch").between(1e-6, 1),
@@ -37,7 +45,7 @@ AnnealingKind exponential() {
       }};
 }
 
-AnnealingKind stochastic() {
+AnnealingKind stochastic_annealing() {
   return {
       "stochastic",
       "A rate that falls with the epochs, multiplied by a random factor for each update.",
@@ -55,13 +63,7 @@ AnnealingKind stochastic() {
       }};
 }
 
-// Returns the warm-up factor, which is 1 after `updates` updates.
-double warmed_up(const UpdateTime& time, std::int64_t updates) {
-  if (time.update == 0 || time.update >= updates) return 1;
-  return static_cast<double>(time.update) / static_cast<double>(updates);
-}
-
-AnnealingKind warmup() {
+AnnealingKind warmup_annealing() {
   return {
       "warmup", "A learning rate that rises linearly over the first updates.",
       with_stages({integer_option("updates", 1000, "number of updates until the full rate", 1)}),
@@ -70,7 +72,7 @@ AnnealingKind warmup() {
       }};
 }
 
-AnnealingKind cosine() {
+AnnealingKind cosine_annealing() {
   return {
       "cosine", "A linear warm-up, then half a period of a cosine (Loshchilov and Hutter, 2017).",
       with_stages({integer_option("warmup", 0, "number of updates until the full rate", 0),
@@ -86,26 +88,24 @@ AnnealingKind cosine() {
         const auto update = time.update == 0 ? last : std::min(time.update, last);
         const double share = static_cast<double>(update - warm) / static_cast<double>(last - warm);
         return minimum + (1 - minimum) * (1 + std::cos(M_PI * share)) / 2;
+      },
+      [](Json& options, std::int64_t updates) {
+        if (options["updates"].is_null()) options["updates"] = std::max<std::int64_t>(updates, 1);
+        const std::int64_t warm = options["warmup"], last = options["updates"];
+        check(warm < last, "annealing cosine", "warmup must be below updates, got {} and {}", warm,
+              last);
       }};
 }
 
-}  // namespace
-
-const std::vector<AnnealingKind>& annealing_kinds() {
-  static const std::vector<AnnealingKind> kinds{none(), exponential(), stochastic(), warmup(),
-                                                cosine()};
-  return kinds;
-}
+PUSHDOWN_REGISTRY(AnnealingKind, annealing_kinds, no_annealing(), exponential_annealing(),
+                  stochastic_annealing(), warmup_annealing(), cosine_annealing())
 
 Annealing::Annealing(const Json& options, std::uint64_t seed, std::int64_t updates) : seed_(seed) {
   const auto [row, resolved] =
       resolve_kind("annealing", annealing_kinds(), with_kind(options, "none"));
   kind_ = &row;
   options_ = resolved;
-  if (row.name != "cosine") return;
-  if (options_["updates"].is_null()) options_["updates"] = std::max<std::int64_t>(updates, 1);
-  const std::int64_t warm = options_["warmup"], last = options_["updates"];
-  check(warm < last, "annealing cosine", "warmup must be below updates, got {} and {}", warm, last);
+  if (row.complete) row.complete(options_, updates);
 }
 
 Json Annealing::options() const {

@@ -27,8 +27,11 @@ struct UpdateTime {
   std::int64_t annealed_epochs = 0;  // completed in stages up to last_stage
 };
 
-using AnnealingKind =
-    RegistryRow<double (*)(const Json& options, const UpdateTime& time, std::uint64_t seed)>;
+struct AnnealingKind
+    : RegistryRow<double (*)(const Json& options, const UpdateTime& time, std::uint64_t seed)> {
+  // Fills in options that depend on the length of the whole training, and checks them; or null.
+  void (*complete)(Json& options, std::int64_t updates) = nullptr;
+};
 
 const std::vector<AnnealingKind>& annealing_kinds();
 

@@ -226,31 +226,40 @@ std::vector<OptionSpec> adam_options(double weight_decay) {
 
 }  // namespace
 
-const std::vector<OptimizerKind>& optimizer_kinds() {
-  static const std::vector<OptimizerKind> kinds{
-      {"adam", "Adam: running averages of the gradient and its square (Kingma and Ba, 2015)",
-       adam_options(0), make<Adam, false>},
-      {"adamw", "Adam with decoupled weight decay (Loshchilov and Hutter, 2019)",
-       adam_options(0.01), make<Adam, true>},
-      {"rmsprop",
-       "RMSProp: gradient divided by the root of its running mean square (Tieleman and Hinton, "
-       "2012)",
-       with_shared(
-           0.005,
-           {number_option("decay", 0.99,
-                          "decay rate of the running average of the squared gradient")
-                .between(0, 1),
-            number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0),
-            number_option("momentum", 0.0, "momentum: fraction of the last step that is kept", 0)}),
-       make<RmsProp>},
-      {"sgd", "stochastic gradient descent, optionally with momentum",
-       with_shared(0.1, {number_option("momentum", 0.0,
-                                       "momentum: fraction of the last step that is kept", 0),
-                         boolean_option("nesterov", false, "use Nesterov momentum")}),
-       make<Sgd>},
-  };
-  return kinds;
+OptimizerKind adam_optimizer() {
+  return {"adam", "Adam: running averages of the gradient and its square (Kingma and Ba, 2015)",
+          adam_options(0), make<Adam, false>};
 }
+
+OptimizerKind adamw_optimizer() {
+  return {"adamw", "Adam with decoupled weight decay (Loshchilov and Hutter, 2019)",
+          adam_options(0.01), make<Adam, true>};
+}
+
+OptimizerKind rmsprop_optimizer() {
+  return {
+      "rmsprop",
+      "RMSProp: gradient divided by the root of its running mean square (Tieleman and Hinton, "
+      "2012)",
+      with_shared(
+          0.005,
+          {number_option("decay", 0.99, "decay rate of the running average of the squared gradient")
+               .between(0, 1),
+           number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0),
+           number_option("momentum", 0.0, "momentum: fraction of the last step that is kept", 0)}),
+      make<RmsProp>};
+}
+
+OptimizerKind sgd_optimizer() {
+  return {"sgd", "stochastic gradient descent, optionally with momentum",
+          with_shared(0.1, {number_option("momentum", 0.0,
+                                          "momentum: fraction of the last step that is kept", 0),
+                            boolean_option("nesterov", false, "use Nesterov momentum")}),
+          make<Sgd>};
+}
+
+PUSHDOWN_REGISTRY(OptimizerKind, optimizer_kinds, adam_optimizer(), adamw_optimizer(),
+                  rmsprop_optimizer(), sgd_optimizer())
 
 Json resolve_optimizer(const Json& options) {
   return with_defaults("optimizer", optimizer_kinds(), with_kind(options, "adam"));

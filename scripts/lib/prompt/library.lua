@@ -4,12 +4,16 @@ local pd = require 'pushdown'
 
 local M = {}
 
--- The modules for scripts. The others in scripts/lib are parts of them or of the program.
-M.names = { 'csv', 'experiment', 'files', 'grid', 'json', 'plot', 'recipe', 'report', 'runs', 'search', 'statistics',
-  'test' }
+-- The modules for scripts: the files in scripts/lib itself, but for those that the prompt and notebooks call.
+local of_the_program = { help = true, notebook = true }
+M.names = {}
 
 local known = {}
-for _, name in ipairs(M.names) do known[name] = true end
+for _, file in ipairs(pd.file.list(pd.scripts .. '/lib')) do
+  local name = file:match '^([%w_]+)%.lua$'
+  if name and not of_the_program[name] then known[name], M.names[#M.names + 1] = true, name end
+end
+table.sort(M.names)
 
 -- load(name) -> the module, or nil if no module for scripts has that name.
 function M.load(name) return known[name] and pd[name] or nil end

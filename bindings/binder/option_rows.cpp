@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "base/check.h"
@@ -56,12 +57,13 @@ Json read_row(lua_State* L, const std::string& where, const std::string& row,
 std::string name_of(const Json& row, const std::string& where, const std::string& what) {
   const Json name = row.value("name", Json());
   const auto good = [](const std::string& text) {
-    return !text.empty() &&
-           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == text.npos &&
-           (text[0] < '0' || text[0] > '9');
+    return !text.empty() && (text[0] < '0' || text[0] > '9') &&
+           std::all_of(text.begin(), text.end(), [](unsigned char c) {
+             return c < 128 && (std::isalnum(c) != 0 || c == '_');
+           });
   };
   check(name.is_string() && good(name.get<std::string>()), where,
-        "{} needs a name of small letters, digits and _, got {}", what,
+        "{} needs a name of letters, digits and _, got {}", what,
         name.is_null() ? "none" : name.dump());
   return name.get<std::string>();
 }
@@ -325,9 +327,13 @@ Json read_rows(lua_State* L, int index, const std::string& where, const char* wh
 }
 
 std::vector<OptionSpec> read_option_specs(lua_State* L, int index, const std::string& where) {
+  return option_specs(read_rows(L, index, where, "option", {"name", "default", "doc"},
+                                {"type", "minimum", "maximum", "choices"}),
+                      where);
+}
+
+std::vector<OptionSpec> option_specs(const Json& rows, const std::string& where) {
   std::vector<OptionSpec> specs;
-  const Json rows = read_rows(L, index, where, "option", {"name", "default", "doc"},
-                              {"type", "minimum", "maximum", "choices"});
   // The defaults must be valid values, too.
   Json defaults = Json::object();
   for (const auto& row : rows) {

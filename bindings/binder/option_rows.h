@@ -21,6 +21,8 @@ namespace pushdown {
 Json read_rows(lua_State* L, int index, const std::string& where, const char* what,
                const std::vector<std::string>& places, const std::vector<std::string>& names);
 
+// Returns the options of rows that were read, which have the types of data.
+std::vector<OptionSpec> option_specs(const Json& rows, const std::string& where);
 // Reads the options of a definition.
 std::vector<OptionSpec> read_option_specs(lua_State* L, int index, const std::string& where);
 

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "bindings/binder/bind.h"
-#include "bindings/binder/options.h"
+#include "bindings/binder/option_rows.h"
 #include "bindings/session/input_path.h"
 #include "bindings/session/inputs.h"
 #include "bindings/session/sandbox.h"
@@ -18,37 +18,13 @@ namespace fs = std::filesystem;
 
 DefinitionFiles definition_files(lua_State* L) { return DefinitionFiles(session(L).root); }
 
-// Returns the options that a definition file declares.
-std::vector<OptionSpec> declared_options(const Json& list) {
-  const auto number_or = [](const Json& row, const char* key, double fallback) {
-    return row.contains(key) ? row[key].get<double>() : fallback;
-  };
-  std::vector<OptionSpec> specs;
-  for (const auto& row : list) {
-    OptionSpec spec;
-    spec.name = row.value("name", "");
-    spec.doc = row.value("doc", "");
-    spec.default_value = row.value("default", Json());
-    if (spec.default_value.is_boolean()) {
-      spec.type = OptionSpec::Type::boolean;
-    } else if (spec.default_value.is_number()) {
-      spec.type =
-          row.value("integer", false) ? OptionSpec::Type::integer : OptionSpec::Type::number;
-    } else if (!spec.default_value.is_string()) {
-      fail("grammar", "the default of option '{}' must be a number, a text, true or false",
-           spec.name);
-    }
-    for (const auto& choice : row.value("choices", Json::array()))
-      spec.choices.push_back(choice.get<std::string>());
-    spec.minimum = number_or(row, "minimum", spec.minimum);
-    spec.maximum = number_or(row, "maximum", spec.maximum);
-    specs.push_back(std::move(spec));
-  }
-  return specs;
-}
-
-Json resolve(const std::string& where, const Json& specs, const Json& given) {
-  return resolve_options(where, declared_options(specs), given);
+// Checks the values of options that a definition file declares.
+Json resolve(const std::string& where, const Json& rows, const Json& given) {
+  for (const auto& row : rows)
+    check(row.contains("default") && row["default"].is_primitive(), "grammar",
+          "the default of option '{}' must be a number, a text, true or false",
+          row.value("name", ""));
+  return resolve_options(where, option_specs(rows, "grammar"), given);
 }
 
 // Runs the text of a file of either kind and returns its declarations.
@@ -94,7 +70,7 @@ Json declarations(lua_State* L, DefinitionKind kind, const fs::path& path, const
   spec.erase("kind");
   if (!spec.contains("name")) spec["name"] = path.stem().string();
   resolve_options(std::string(words_of(kind).key) + " " + text_entry("grammar", spec, "name"),
-                  declared_options(spec.value("options", Json::array())), given);
+                  option_specs(spec.value("options", Json::array()), "grammar"), given);
   return spec;
 }
 
@@ -132,7 +108,7 @@ std::string describe_definition(lua_State* L, DefinitionKind kind, const std::st
   const auto spec =
       declarations(L, kind, path, read_definition_file(kind, input_path(path)), Json::object());
   std::string text = path.stem().string() + ": " + text_entry("grammar", spec, "doc");
-  for (const auto& option : declared_options(spec.value("options", Json::array())))
+  for (const auto& option : option_specs(spec.value("options", Json::array()), "grammar"))
     text += "\n  " + describe(option);
   return text;
 }

@@ -61,6 +61,7 @@ local function words_of(spec, path, given, resolve)
     check_text(("the doc of option '%s'"):format(name), doc)
     local declared = { name = name, default = default, doc = doc }
     for key, value in pairs(limits or {}) do declared[key] = value end
+    if type(default) == 'number' then declared.type = declared.integer and 'integer' or 'number' end
     spec.options[#spec.options + 1] = declared
     return resolve('grammar ' .. file:gsub('%.lua$', ''), { declared }, { [name] = given[name] })[name]
   end

@@ -18,7 +18,8 @@ void push_declared(lua_State* L) { push_registry_table(L, "pushdown.script_optio
 int resolve_call(lua_State* L) {
   return guarded(L, [](lua_State* L) {
     const auto& options = *static_cast<ScriptOptions*>(lua_touserdata(L, lua_upvalueindex(3)));
-    push_resolved(L, 1, options, running_function(L));
+    const auto where = Value<std::optional<std::string>>::get(L, 2);
+    push_resolved(L, 1, options, where.value_or(running_function(L)));
     return 1;
   });
 }
@@ -73,8 +74,8 @@ void bind_options(lua_State* L) {
       .def<&declare_options>(
           "declare",
           "declare(name, rows, ...) -> function  Declares the options of the function "
-          "pd.NAME and returns a function that checks a table of them and returns a "
-          "table with the defaults of the others.")
+          "pd.NAME and returns a function resolve(given, where) that checks a table of them "
+          "and returns a table with the defaults of the others.")
       .def<&option_rows>(
           "rows",
           "rows(where, rows) -> table  Returns the rows in the form of pd.options, with "

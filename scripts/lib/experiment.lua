@@ -34,12 +34,22 @@ function M.join_options(...)
   return all
 end
 
+local check = pd._options.declare('experiment.start', {
+  { 'name', nil, 'name of the experiment, in the registry and in paths', type = 'text', required = true },
+  { 'doc', nil, 'what it measures, for --help', type = 'text' },
+  { 'options', {}, 'its options as rows: {name, default, doc, type=, choices=, minimum=, maximum=, may_change=}',
+    type = 'list of tables' },
+  { 'quick', nil, 'options of a smaller run, for a first look', type = 'table' },
+  { 'smoke', nil, 'options of a run of a few seconds that only checks that everything works', type = 'table' },
+  { 'resumes', true, 'a run in the folder is resumed if its options are the same; false: never' },
+  { 'run_folder', true, 'there is a run folder' },
+  { 'words', false, 'words that are not options are allowed' },
+})
+
 -- The declared options in the form of pd.options, and by name. Only the author of a script can make mistakes in a
 -- declaration, so they are plain errors.
 local function specs_of(declaration)
-  if type(declaration) ~= 'table' or type(declaration.name) ~= 'string' then
-    error("[experiment] a declaration needs a name: {name = 'mine', doc = 'What it measures.', options = {...}}", 0)
-  end
+  check(declaration)
   local rows, own_overwrite = M.join_options(declaration.options or {}), false
   for _, row in ipairs(rows) do own_overwrite = own_overwrite or (row[1] or row.name) == 'overwrite' end
   local function add(row) rows[#rows + 1] = row end
@@ -271,12 +281,10 @@ local function list_written(folder)
   end
 end
 
--- experiment.start(declaration, arguments) -> options, run: reads the command line of a script, and makes and records
--- its run. declaration: name, doc, options = list of {name, default, doc, type=, choices=, minimum=, maximum=,
--- may_change=}, quick and smoke = values of smaller runs. The type is that of the default: boolean, integer, number,
--- text, list of numbers or list of texts. A run in the folder is resumed only if the options are the same, except for
--- those with may_change = true; --overwrite replaces that run. With resumes = false no run is ever resumed, for scripts
--- that always begin at the start.
+-- experiment.start({options}, arguments) -> options, run: reads the command line of a script, and makes and records
+-- its run. The type of an option is that of its default: boolean, integer, number, text, list of numbers or list of
+-- texts. A run in the folder is resumed only if the options are the same, except for those with may_change = true;
+-- --overwrite replaces that run.
 -- arguments default to those of the script. The function answers --help, --defaults (all options as JSON, for
 -- programs) and wrong command lines itself (exit codes 0, 0 and 2). It makes and locks the run folder, enters the
 -- run in the registry (pushdown.runs) and writes experiment.json. run: folder, size, record, path(name),

@@ -42,20 +42,18 @@ end
 
 -- ---- The recipe ----
 
-local needed = { task = 'table', minutes = 'number', models = 'table', search = 'table', trainer = 'function' }
+local recipe_of = pd._options.declare('recipe', {
+  { 'task', nil, 'what is learned, see recipe.task', type = 'table', required = true },
+  { 'minutes', nil, 'usual duration of a search on one core, at most', type = 'number', required = true },
+  { 'models', nil, 'the models, the first one by default', type = 'list of tables', required = true },
+  { 'search', nil, 'options of the search over restarts', type = 'table', required = true },
+  { 'trainer', nil, 'trainer(seed, restart, model) returns a trainer', type = 'function', required = true },
+})
 
 local function check(path, recipe)
   local function fail(...) error(('[recipe] %s: %s'):format(path, (...):format(select(2, ...))), 0) end
   if type(recipe) ~= 'table' then fail('expected a table as its result, got a %s', type(recipe)) end
-  for key, value in pairs(recipe) do
-    if not needed[key] then
-      fail("unknown key '%s'; the keys are task, minutes, models, search, trainer", tostring(key))
-    end
-    if type(value) ~= needed[key] then fail('%s must be a %s, got a %s', key, needed[key], type(value)) end
-  end
-  for key in pairs(needed) do
-    if recipe[key] == nil then fail('%s is missing', key) end
-  end
+  recipe_of(recipe, 'recipe ' .. path)
   for key, kind in pairs { title = 'string', group = 'string', tests = 'table', lengths = 'table' } do
     if type(recipe.task[key]) ~= kind then fail('%s of the task must be a %s', key, kind) end
   end

@@ -126,7 +126,8 @@ end)
 
 test('mistakes of a declaration are found at once', function()
   local function parse(given) return function() experiment.parse(given, {}) end end
-  test.fails('%[experiment%] a declaration needs a name', parse {})
+  test.fails("%[experiment.start%] option 'name' .* is missing", parse {})
+  test.fails("unknown option 'smoek', did you mean 'smoke'%?", parse { name = 'x', smoek = {} })
   test.fails("option 'a' needs a line of documentation", parse { name = 'x', options = { { 'a', 1 } } })
   test.fails("two options are called 'a'", parse { name = 'x', options = { { 'a', 1, 'd' }, { 'a', 2, 'd' } } })
   test.fails("smoke sets 'b', which is not an option", parse { name = 'x', options = {}, smoke = { b = 1 } })

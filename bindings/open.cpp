@@ -57,17 +57,27 @@ int search_library(lua_State* L) {
   return 1;
 }
 
+// Returns whether scripts/lib has this module.
+bool in_library(lua_State* L, const std::string& name) {
+  std::error_code ignored;
+  const auto file = session(L).root / "scripts" / "lib" / (name + ".lua");
+  return name.find_first_of("./") == name.npos && fs::exists(file, ignored);
+}
+
+// Pushes the module.
+void push_module(lua_State* L, const std::string& name) {
+  lua_getglobal(L, "require");
+  lua_pushstring(L, ("pushdown." + name).c_str());
+  call_lua(L, 1, 1);
+}
+
 // pd.NAME loads a module of scripts/lib that has not been required yet; any other name is an error.
 int library_field(lua_State* L) {
   return guarded(L, [](lua_State* L) -> int {
     if (lua_type(L, 2) != LUA_TSTRING) return 0;
     const std::string name = lua_tostring(L, 2);
-    const auto folder = session(L).root / "scripts" / "lib";
-    std::error_code ignored;
-    if (name.find_first_of("./") == name.npos && fs::exists(folder / (name + ".lua"), ignored)) {
-      lua_getglobal(L, "require");
-      lua_pushstring(L, ("pushdown." + name).c_str());
-      call_lua(L, 1, 1);
+    if (in_library(L, name)) {
+      push_module(L, name);
       lua_pushvalue(L, 2);
       lua_pushvalue(L, -2);
       lua_rawset(L, 1);
@@ -75,7 +85,8 @@ int library_field(lua_State* L) {
     }
     std::vector<std::string> names;
     for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1)) names.push_back(lua_tostring(L, -2));
-    for (const auto& entry : fs::directory_iterator(folder, ignored))
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(session(L).root / "scripts" / "lib", ignored))
       if (entry.path().extension() == ".lua") names.push_back(entry.path().stem());
     const auto near = nearest_names(name, names);
     fail("pd", "there is no pd.{}{}", name, near.empty() ? "" : ", did you mean " + near + "?");
@@ -106,9 +117,12 @@ Results doc_name(lua_State* L, Any object) {
 
 std::variant<std::optional<Json>, std::vector<std::string>> options_listing(
     lua_State* L, const std::optional<std::string>& name) {
-  if (name && !noted_options(L, *name)) return options_in_lua(L, *name);
-  if (name) return options_of(L, *name);
-  return functions_with_options(L);
+  if (!name) return functions_with_options(L);
+  if (noted_options(L, *name)) return options_of(L, *name);
+  const auto end = name->find('.', 3);
+  const auto module = name->starts_with("pd.") && end != name->npos ? name->substr(3, end - 3) : "";
+  if (in_library(L, module)) push_module(L, module), lua_pop(L, 1);
+  return options_in_lua(L, *name);
 }
 
 void find_progress_listener(lua_State* L) {
@@ -170,7 +184,8 @@ int open(lua_State* L) {
           "a list of tables with name, type, doc, required, default, choices, minimum, maximum, "
           "`inside`: the options in the table that is its value, unless these depend on a kind, "
           "and `of`: the kinds that have the option, if not all do. Returns nil if the function "
-          "has no options. Without a name, returns the names of all functions with options.");
+          "has no options. Without a name, returns the names of all functions with options, except "
+          "for those in Lua.");
   PUSHDOWN_MODULES(L);
 
   lua_createtable(L, 0, 1);

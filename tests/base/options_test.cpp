@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/check.h"
 #include "base/registry.h"
 
 namespace pushdown::options_test {
@@ -34,6 +35,18 @@ TEST(Options, RefusesUnknownKeysWithTheNearest) {
   const auto text = message_of([] { resolve_options("stack", kSpecs, Json{{"state", 3}}); });
   EXPECT_NE(text.find("[stack] unknown option 'state', did you mean 'states'?"), text.npos) << text;
   EXPECT_NE(text.find("'lengths'"), text.npos);
+}
+
+TEST(Options, SuggestsTheNearestOfTheLastNameInAPath) {
+  const UnknownOption error("plot", "series[1].colou", {"colour", "y"});
+  EXPECT_STREQ(error.what(),
+               "[plot] unknown option 'series[1].colou', did you mean 'colour'?; the options are "
+               "'colour' and 'y'");
+}
+
+TEST(Options, MessagesWithoutAPlaceHaveNoBrackets) {
+  EXPECT_EQ(message_of([] { fail("", "option '--{}' is missing", "size"); }),
+            "option '--size' is missing");
 }
 
 TEST(Options, NamesKeyExpectedAndGot) {

@@ -71,13 +71,15 @@ test('texts of a command line', function()
   test.equal(select(2, read({ 'all_names', 1, 'x' }, 'a')), "option '--all-names' must be an integer, got \"a\"")
 end)
 
--- Completion and help use pd.options, which knows the functions of modules that are loaded.
+-- Completion and help use pd.options, which loads the module of a function.
 test('functions of the library tell their options', function()
   local function names(name, list)
     local found = {}
     for i, option in ipairs(library.options(name, list)) do found[i] = option.name end
     return table.concat(found, ' ')
   end
+  test.equal(pd.options 'pd.recipe.run'[2].name, 'seed')
+  test.equal(pd.options 'pd.recipe.no_such', nil)
   test.equal(names 'pd.grid.random', 'count seed options')
   test.equal(pd.options 'pd.grid.random'[1].required, true)
   assert(names 'pd.search.run':find('^folder restarts .* make together .* script'))

@@ -71,15 +71,15 @@ test('nonsense values are errors with a name', function()
     heat_text = heat_map, by_length = by_length, by_length_text = by_length, strengths = strengths,
     strengths_text = strengths, word_strengths = strengths, word_strengths_text = strengths,
     strength_distributions = strengths, strength_distributions_text = strengths,
-    histograms = { groups = { a = { 1, 2 } } }, histograms_text = { groups = { a = { 1, 2 } } },
     automaton = { trace = pda:trace '0 # 0' }, state_diagram = { pda = pda }, run = { run = pda:best_run '0 # 0' },
     program = { model = model }, tree = { tree = tree, gold = tree }, curves = { history = { { cross_entropy = 1 } } } }
   local nonsense = { 3, -1, 2.5, 1e9, 0 / 0, 1 / 0, 'x', true, print, {}, { {} }, { 'x' }, { 1 }, { 3, 1 }, { a = 3 },
     { value = 'x' }, pd.tensor { 1 }, grammar }
   for name, options in pairs(all_options) do
+    local example = whole[name] or require('pushdown.plot.' .. name:gsub('_text$', '')).example
     local function call(option, value)
       local spec = {}
-      for key, one in pairs(whole[name]) do spec[key] = one end
+      for key, one in pairs(example) do spec[key] = one end
       if option then spec[option] = value end
       return pcall(pd.plot[name], spec)
     end

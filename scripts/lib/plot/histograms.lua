@@ -79,4 +79,5 @@ return { lines_of = lines_of, options = { {
   { 'high', nil, 'upper end of the bins', type = 'number' },
 }, rows.labels 'strength', rows.picture, rows.size(640, 400), rows.text },
   svg = function(spec) return lines.svg(lines_of(spec)) end,
-  text = function(spec) return lines.text(lines_of(spec)) end }
+  text = function(spec) return lines.text(lines_of(spec)) end,
+  example = { groups = { a = { 1, 2 } } } }

@@ -83,7 +83,7 @@ format-check:
 
 lint: format-check
 	luacheck -q scripts grammars tests
-	find *.md docs -name '*.md' | grep -vE '^docs/(api|reference/cuda_resources).md' | \
+	find *.md docs -name '*.md' | grep -v '^docs/api.md' | \
 	  xargs mdl -s .mdl_style.rb
 	scripts/tools/tidy.sh
 

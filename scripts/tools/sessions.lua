@@ -8,11 +8,11 @@ local pd = require 'pushdown'
 local M = {}
 
 -- sessions.pages() -> the pages whose examples are recorded, as paths in the repository: the cookbook and the reference
--- pages, except the generated one.
+-- pages.
 function M.pages()
   local pages = { 'docs/cookbook.md' }
   for _, name in ipairs(files.find(pd.root .. '/docs/reference', '^[%w_]+%.md$')) do
-    if name ~= 'cuda_resources.md' then pages[#pages + 1] = 'docs/reference/' .. name end
+    pages[#pages + 1] = 'docs/reference/' .. name
   end
   return pages
 end

@@ -84,7 +84,7 @@ help(pd.tensor{1})
 ]])
   test.equal(err, '')
   test.equal(status, 0)
-  for _, text in ipairs { 'Pushdown 0.1.0', 'pd.stack', 'kinds() -> table', 'pd.stack.simulate{',
+  for _, text in ipairs { 'Pushdown 0.2.0', 'pd.stack', 'kinds() -> table', 'pd.stack.simulate{',
     'Tensor:sum(dims, keep) -> Tensor', 'pd.tensor.zeros(shape', "There is no help on 'zzz'",
     'matmul(other) -> Tensor', 'pushdown.json' } do
     assert(out:find(text, 1, true), text .. ' in\n' .. out)

@@ -25,7 +25,7 @@ test('version and help', function()
     '--exit-with-parent', 'runs list' } do
     assert(out:find(option, 1, true), option .. ' in\n' .. out)
   end
-  test.equal(pd.version, '0.1.0')
+  test.equal(pd.version, '0.2.0')
 end)
 
 test('a file comes after texts', function()
@@ -80,7 +80,7 @@ end)
 
 test('-e runs text, several in order', function()
   local out, err, status = run { '-e', 'x = 1', '-e', 'print(x + 1, pd.version)' }
-  test.equal(out, '2\t0.1.0\n')
+  test.equal(out, '2\t0.2.0\n')
   test.equal(err, '')
   test.equal(status, 0)
   out, err, status = run { '-e', 'print(1)', '-e', 'error("broken")', '-e', 'print(2)' }
@@ -273,7 +273,7 @@ test('the module loads in a plain LuaJIT', function()
   local out = pipe:read('*a')
   pipe:close()
   -- The last two: denormal numbers are zero inside the module, and numbers outside of it.
-  test.equal(out, '0.1.0\ttrue\ttrue\ttrue\ttrue\ttrue\n')
+  test.equal(out, '0.2.0\ttrue\ttrue\ttrue\ttrue\ttrue\n')
 end)
 
 test('standard output that cannot be written is an error', function()

@@ -1,6 +1,6 @@
 // Options that Lua code declares as rows:
-//   { 'size', 20, 'size of a vector', minimum = 1 }   { name = 'words', doc = '...', type = 'list'
-//   }
+//   { 'size', 20, 'size of a vector', minimum = 1 }
+//   { name = 'words', doc = '...', type = 'list' }
 // A row has a name, a default, a line of documentation and, by name: type, minimum, maximum,
 // choices and required. The type is that of the default if it is not given. An option without a
 // default may be absent.

@@ -85,6 +85,9 @@ local function without_record(folder)
   return row
 end
 
+-- An error of the core without the place of the call.
+local function reason(problem) return (tostring(problem):gsub('^[^%s:]*:%d+: ', '')) end
+
 -- Adds the runs in and below a folder to `rows`, by folder, and to `refused` the reasons why others are left out. A run
 -- without a record also has the fields of the plan of its grid.
 local function add_runs_below(top, rows, refused)
@@ -96,7 +99,7 @@ local function add_runs_below(top, rows, refused)
     if is_run and not rows[folder] and not recorded[folder] then
       recorded[folder] = pd.file.kind(folder .. '/run.json') ~= nil
       local ok, row = pcall(recorded[folder] and pd.registry.record or without_record, folder)
-      if ok then row.folder, rows[folder] = folder, row else refused[#refused + 1] = row end
+      if ok then row.folder, rows[folder] = folder, row else refused[#refused + 1] = reason(row) end
     elseif name == plan.file then
       grids[#grids + 1] = folder
     end
@@ -131,7 +134,7 @@ function M.index(folders, path)
     if not pcall(registry.add, registry, some) then
       for _, row in ipairs(some) do
         local ok, problem = pcall(registry.add, registry, { row })
-        if not ok then count, refused[#refused + 1] = count - 1, ('%s: %s'):format(row.folder, problem) end
+        if not ok then count, refused[#refused + 1] = count - 1, ('%s: %s'):format(row.folder, reason(problem)) end
       end
     end
   end

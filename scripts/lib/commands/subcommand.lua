@@ -15,7 +15,9 @@ return function(name, f)
   local ok, problem = pcall(visible.only, f)
   if ok then return 0 end
   local usage = type(problem) == 'table' and problem.usage
-  local text = ('pushdown %s: %s\n'):format(name, usage or tostring(problem):gsub('^[^\n]-%.lua:%d+: ', ''))
+  -- Without the place in this library, or in the chunk that calls the command.
+  local said = tostring(problem):gsub('^[^\n]-%.lua:%d+: ', ''):gsub('^' .. name .. ':%d+: ', '')
+  local text = ('pushdown %s: %s\n'):format(name, usage or said)
   local width = pd.process.columns 'stderr'
   text = visible(text)
   io.stderr:write(width and wrapped_lines(text, width) or text)

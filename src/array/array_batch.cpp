@@ -7,9 +7,9 @@ namespace pushdown {
 namespace {
 
 template <class F>
-class BatchRun {
+class ArrayBatchPass {
  public:
-  BatchRun(const ArrayProgram& program, const std::vector<Tensor>& inputs, double scale)
+  ArrayBatchPass(const ArrayProgram& program, const std::vector<Tensor>& inputs, double scale)
       : program_(program),
         code_(program.code<F>()),
         kernel_(kernel_for<ArrayKernel<F>>(current_isa())),
@@ -69,7 +69,7 @@ class BatchRun {
 template <class F>
 void run_batch(const ArrayProgram& program, const std::vector<Tensor>& inputs, double scale,
                ArrayGradients& made) {
-  const BatchRun<F> all(program, inputs, scale);
+  const ArrayBatchPass<F> all(program, inputs, scale);
   const auto count = made.output.size(0);
   const auto parts = std::min<std::int64_t>(count, thread_count());
   parallel_for(parts, [&](std::int64_t part) {

@@ -1,6 +1,6 @@
 #include "array/array_function.h"
 
-#include "kernel/array/team_run.h"
+#include "kernel/array/team_pass.h"
 #include "kernel/step/step_program.h"
 #include "tensor/autograd.h"
 
@@ -99,7 +99,7 @@ class Run {
       compute(b);
       for (std::size_t k = 0; k < inputs_.size(); ++k)
         if (directions[k].defined()) buffers.tangents[k] = row(directions[k], b);
-      device::ArrayTeamRun<F, Buffers>(code_, buffers, 0).push_forward(OneThread());
+      device::ArrayTeamPass<F, Buffers>(code_, buffers, 0).push_forward(OneThread());
       std::copy_n(output.data(), program_.output, result.data_ptr<F>() + b * program_.output);
     }
     return result;

@@ -22,13 +22,13 @@ void add_multiple(F factor, const F* from, F* to, std::int64_t n) {
 
 // Values and derivatives for one batch.
 template <class F>
-struct AnswerRun {
+struct AnswerPass {
   AnswerCosts costs;
   std::int64_t strings = 0, steps = 0, hidden = 0, outcomes = 0;  // outcomes: 0 without symbols
   Tensor hiddens, validity, symbols;                              // as given; 1 x H and O x H
   Tensor slopes;  // B x T x (1 + O): derivatives of the loss by the score and by the logits
 
-  AnswerRun(const AnswerRows& rows, const AnswerLayers& layers, const AnswerCosts& costs)
+  AnswerPass(const AnswerRows& rows, const AnswerLayers& layers, const AnswerCosts& costs)
       : costs(costs),
         strings(rows.hiddens.size(0)),
         steps(rows.hiddens.size(1)),
@@ -132,7 +132,7 @@ struct AnswerRun {
 
 template <class F>
 struct AnswerLossesNode final : AutogradNode {
-  std::optional<AnswerRun<F>> run;
+  std::optional<AnswerPass<F>> run;
 
   std::string name() const override { return "AnswerLosses"; }
   void release_variables() override { run.reset(); }
@@ -178,7 +178,7 @@ template <class F>
 AnswerGradients at_once(const AnswerRows& rows, const AnswerLayers& layers,
                         const AnswerCosts& costs, double scale) {
   const at::NoGradGuard no_gradient;
-  AnswerRun<F> run(rows, layers, costs);
+  AnswerPass<F> run(rows, layers, costs);
   AnswerGradients result{run.forward(rows, layers), at::zeros_like(run.hiddens)};
   std::vector<Tensor> into{result.slopes};
   const auto layer = [&](const Tensor& parameter) {

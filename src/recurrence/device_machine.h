@@ -29,7 +29,7 @@ struct DeviceNumbers {
   std::vector<Part> given;     // by node
 };
 
-struct DeviceRun {
+struct DevicePass {
   std::shared_ptr<const TracedProgram> program;
   std::int64_t models = 1, batch = 0, steps = 0, window = 0;
   bool gradients = false;
@@ -44,7 +44,7 @@ struct DeviceRun {
 template <class F>
 class DeviceStepMachine {
  public:
-  DeviceStepMachine(DeviceRun run, DeviceStepLaunch<F> launch, std::size_t free_bytes)
+  DeviceStepMachine(DevicePass run, DeviceStepLaunch<F> launch, std::size_t free_bytes)
       : run_(std::move(run)),
         traced_(*run_.program),
         needs_(step_needs(traced_, run_.gradients)),
@@ -395,7 +395,7 @@ class DeviceStepMachine {
         .narrow(1, first, count);
   }
 
-  DeviceRun run_;
+  DevicePass run_;
   const TracedProgram& traced_;
   StepNeeds needs_;
   DeviceLayout layout_;

@@ -36,7 +36,7 @@ class DeviceTracedMachine {
                       const std::vector<std::int64_t>& lengths)
       : program_(std::make_shared<const TracedProgram>(std::move(program))) {
     const auto count = program_->nodes.size();
-    DeviceRun run;
+    DevicePass run;
     run.program = program_;
     run.batch = batch;
     run.steps = steps;

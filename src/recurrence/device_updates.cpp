@@ -193,7 +193,7 @@ class UpdatesOfModels final : public DeviceUpdates {
 
   // Decides where the step program finds its numbers.
   void make_machine(std::size_t free_bytes) {
-    DeviceRun run;
+    DevicePass run;
     run.program = plan_.program();
     run.models = update_.models;
     run.batch = update_.batch;

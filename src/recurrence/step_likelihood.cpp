@@ -27,11 +27,11 @@ OutputLayer<F> packed(const Tensor& weight, const Tensor& bias, Pieces<F>& piece
 }
 
 template <class F>
-class LikelihoodRun {
+class LikelihoodPass {
  public:
-  LikelihoodRun(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
-                const Tensor& bias, const std::vector<Tensor>& supplied,
-                const BufferPoolPtr& buffers, bool gradients)
+  LikelihoodPass(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
+                 const Tensor& bias, const std::vector<Tensor>& supplied,
+                 const BufferPoolPtr& buffers, bool gradients)
       : plan_(plan),
         targets_(targets.contiguous()),
         skipped_(plan->program()->begin_symbol < 0 ? 1 : 0),
@@ -152,7 +152,7 @@ Tensor log_likelihoods_of(const StepPlanPtr& plan, const Tensor& targets, const 
   for (const auto& [name, parameter] : plan->parameters()) inputs.push_back(parameter);
   inputs.push_back(weight);
   inputs.push_back(bias);
-  return run_function<LikelihoodRun<F>>("LogLikelihoods", inputs, [&](auto& run, bool gradients) {
+  return run_function<LikelihoodPass<F>>("LogLikelihoods", inputs, [&](auto& run, bool gradients) {
     run.emplace(plan, targets, weight, bias, supplied, buffers, gradients);
   });
 }
@@ -162,7 +162,7 @@ Tensor differentiated(const StepPlanPtr& plan, const Tensor& targets, const Tens
                       const Tensor& bias, const std::vector<Tensor>& supplied,
                       const BufferPoolPtr& buffers, double scale) {
   const at::AutoGradMode no_gradient(false);
-  LikelihoodRun<F> run(plan, targets, weight, bias, supplied, buffers, true);
+  LikelihoodPass<F> run(plan, targets, weight, bias, supplied, buffers, true);
   Tensor values = run.forward();
   run.add_gradients(weight, bias, scale);
   return values;

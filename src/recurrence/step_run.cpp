@@ -10,11 +10,11 @@ namespace pushdown {
 namespace {
 
 template <class F>
-class StepsRun {
+class GraphPass {
  public:
-  StepsRun(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
-           bool gradients, const at::TensorOptions& options, const BufferPoolPtr& buffers,
-           const std::vector<std::int64_t>& lengths)
+  GraphPass(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
+            bool gradients, const at::TensorOptions& options, const BufferPoolPtr& buffers,
+            const std::vector<std::int64_t>& lengths)
       : machine_(std::make_shared<const TracedProgram>(std::move(program)), batch, steps, window,
                  gradients, buffers, {}, StepOrder::passes, lengths),
         options_(options) {}
@@ -40,7 +40,7 @@ Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std:
            const std::vector<std::int64_t>& lengths) {
   program = arranged(std::move(program));
   const variable_list inputs = program_inputs(program);
-  return run_function<StepsRun<F>>(
+  return run_function<GraphPass<F>>(
       "RecurrentSteps", inputs,
       [&](auto& made, bool gradients) {
         made.emplace(std::move(program), batch, steps, window, gradients, options, buffers,

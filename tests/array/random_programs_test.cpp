@@ -8,7 +8,7 @@
 #include "array/array_function.h"
 #include "array/array_recorder.h"
 #include "base/random.h"
-#include "kernel/array/team_run.h"
+#include "kernel/array/team_pass.h"
 #include "support/thread_team.h"
 
 namespace pushdown::array_random_programs_test {
@@ -204,7 +204,7 @@ ArrayEvaluation evaluate_by_team(const ArrayProgram& program,
   buffers.slopes.emplace_back();
   buffers.slopes.push_back(room(program.memory, 0));
   testing_support::run_team(size, lanes, [&](const testing_support::ThreadTeam& team) {
-    const device::ArrayTeamRun<double, Buffers> run(code, buffers, 0);
+    const device::ArrayTeamPass<double, Buffers> run(code, buffers, 0);
     run.forward(team);
     team.sync();
     run.backward(team);

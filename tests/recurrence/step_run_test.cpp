@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing_support;
 
-TEST(StepRun, EqualsPlainSteps) {
+TEST(RunSteps, EqualsPlainSteps) {
   for (const auto& [batch, steps] : {std::pair{1, 1}, {3, 7}, {5, 2}, {9, 30}}) {
     Everything plain, recorded;
     const Tensor x = inputs_of(batch, steps, true), y = inputs_of(batch, steps, true);
@@ -30,7 +30,7 @@ TEST(StepRun, EqualsPlainSteps) {
   }
 }
 
-TEST(StepRun, EqualsPlainStepsWithoutGradients) {
+TEST(RunSteps, EqualsPlainStepsWithoutGradients) {
   const Everything network;
   const Tensor x = inputs_of(4, 9, false);
   const at::NoGradGuard guard;
@@ -38,7 +38,7 @@ TEST(StepRun, EqualsPlainStepsWithoutGradients) {
 }
 
 // Frozen parameters get no gradient, and the others get the same.
-TEST(StepRun, SkipsValuesThatAreNotDifferentiated) {
+TEST(RunSteps, SkipsValuesThatAreNotDifferentiated) {
   Everything plain, recorded;
   for (Everything* network : {&plain, &recorded})
     for (const std::size_t frozen : {0, 1, 4}) network->tensors[frozen].requires_grad_(false);
@@ -52,7 +52,7 @@ TEST(StepRun, SkipsValuesThatAreNotDifferentiated) {
   }
 }
 
-TEST(StepRun, SameNumbersForAnyThreadCount) {
+TEST(RunSteps, SameNumbersForAnyThreadCount) {
   std::vector<Tensor> results;
   for (const int threads : {1, 2, 3}) {
     set_thread_count(threads);
@@ -68,7 +68,7 @@ TEST(StepRun, SameNumbersForAnyThreadCount) {
   EXPECT_TRUE(results[0].equal(results[2]));
 }
 
-TEST(StepRun, GivesGradientsOnce) {
+TEST(RunSteps, GivesGradientsOnce) {
   Everything network;
   const Tensor y = run_recorded(network, inputs_of(1, 3, false)).sum();
   y.backward();

@@ -39,9 +39,9 @@ PUSHDOWN_DEVICE ArrayAxes axes_of(const ArrayInstruction& of, const Wanted& want
 // Buffers has value(buffer) and slope(buffer), which is null where no gradient is wanted. The
 // gradients of the step's own memory must be 0 before the backward pass.
 template <class F, class Buffers>
-class ArrayTeamRun {
+class ArrayTeamPass {
  public:
-  PUSHDOWN_DEVICE ArrayTeamRun(const ArrayCode<F>& code, const Buffers& buffers, Index t)
+  PUSHDOWN_DEVICE ArrayTeamPass(const ArrayCode<F>& code, const Buffers& buffers, Index t)
       : code_(code),
         buffers_(buffers),
         step_(code.steps[t < code.step_count ? t : code.step_count - 1]) {}
@@ -167,7 +167,7 @@ class ArrayTeamRun {
 
   // The operands of a map's functions at one place; `results` has room for their values.
   struct Place {
-    const ArrayTeamRun& run;
+    const ArrayTeamPass& run;
     const ArrayInstruction& of;
     const Index* at;
     F* results;

@@ -5,7 +5,7 @@
 #pragma once
 #include "kernel/step/device_prelude.h"
 
-#include "kernel/array/team_run.h"
+#include "kernel/array/team_pass.h"
 #include "kernel/memory/memories.h"
 #include "kernel/step/device_cells.h"
 #include "kernel/step/device_step.h"
@@ -303,7 +303,7 @@ PUSHDOWN_NOINLINE __device__ void run_array(const FixedTeam<kThreads>& team,
   ArrayPlaces<F, kPlaces> places{
       {}, {}, p.arrays[array].constants, p.array_room + place * 2 * p.array_memory, p.array_memory};
   for (int k = 0; k < kPlaces; ++k) places.values[k] = values[k];
-  ArrayTeamRun<F, ArrayPlaces<F, kPlaces>>(p.arrays[array], places, t).forward(team);
+  ArrayTeamPass<F, ArrayPlaces<F, kPlaces>>(p.arrays[array], places, t).forward(team);
 }
 template <class F, int kThreads, int kPlaces>
 PUSHDOWN_NOINLINE __device__ void run_array_backward(const FixedTeam<kThreads>& team,
@@ -317,7 +317,7 @@ PUSHDOWN_NOINLINE __device__ void run_array_backward(const FixedTeam<kThreads>& 
     places.values[k] = values[k];
     places.slopes[k] = slopes[k];
   }
-  const ArrayTeamRun<F, ArrayPlaces<F, kPlaces>> run(p.arrays[array], places, t);
+  const ArrayTeamPass<F, ArrayPlaces<F, kPlaces>> run(p.arrays[array], places, t);
   if (run.is_idle()) return;
   if (const Index memory = run.memory(); memory > 0) {
     // Intermediate results were not kept.

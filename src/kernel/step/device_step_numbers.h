@@ -1,7 +1,7 @@
 // The numbers of one sequence of one model in a step program on a device (device_step_loop.h), and
 // its array programs.
 #pragma once
-#include "kernel/array/team_run.h"
+#include "kernel/array/team_pass.h"
 #include "kernel/step/device_step.h"
 
 namespace pushdown::device {
@@ -208,7 +208,7 @@ template <class F, class Team>
 PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void compute_array(const Team& team, const StepNumbers<F> numbers,
                                                      int n, Index t) {
   const ArrayBuffers<F> buffers{numbers, n, t};
-  ArrayTeamRun<F, ArrayBuffers<F>>(buffers.code(), buffers, t).forward(team);
+  ArrayTeamPass<F, ArrayBuffers<F>>(buffers.code(), buffers, t).forward(team);
 }
 
 template <class F, class Team>
@@ -216,7 +216,7 @@ PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void propagate_array(const Team& team,
                                                        const StepNumbers<F> numbers, int n,
                                                        Index t) {
   const ArrayBuffers<F> buffers{numbers, n, t};
-  const ArrayTeamRun<F, ArrayBuffers<F>> run(buffers.code(), buffers, t);
+  const ArrayTeamPass<F, ArrayBuffers<F>> run(buffers.code(), buffers, t);
   if (run.is_idle()) return;
   if (const Index memory = run.memory(); memory > 0) {
     // Intermediate results were not kept.

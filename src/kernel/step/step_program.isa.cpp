@@ -8,9 +8,9 @@ namespace {
 
 // Both passes over the sequences first .. end-1 of a program.
 template <class F>
-class StepRun {
+class BlockPass {
  public:
-  StepRun(const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room)
+  BlockPass(const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room)
       : p_(program), nodes_(program, first, end, room) {}
 
   void forward() {
@@ -120,11 +120,11 @@ class StepRun {
 template <class F>
 StepKernel<F> kernel_of() {
   return {[](const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room) {
-            StepRun<F>(program, first, end, room).forward();
+            BlockPass<F>(program, first, end, room).forward();
           },
           [](const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room,
              int output, const F* given, Index given_step, Index given_row) {
-            StepRun<F>(program, first, end, room)
+            BlockPass<F>(program, first, end, room)
                 .backward(output, {const_cast<F*>(given) + first * given_row, given_row},
                           given_step);
           },
@@ -139,10 +139,10 @@ StepKernel<F> kernel_of() {
 template <class F>
 ArrayKernel<F> array_kernel_of() {
   return {[](const ArrayCode<F>& code, F* const* values, Index t) {
-            ArrayRun<F>(code, values, nullptr).forward(t);
+            ArrayPass<F>(code, values, nullptr).forward(t);
           },
           [](const ArrayCode<F>& code, F* const* values, F* const* slopes, Index t) {
-            ArrayRun<F>(code, values, slopes).backward(t);
+            ArrayPass<F>(code, values, slopes).backward(t);
           }};
 }
 

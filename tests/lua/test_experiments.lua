@@ -157,7 +157,7 @@ end)
 
 test('invalid options are reported', function()
   local output, status = run('ns_rnn/grid.lua', '--smoke', '--models', 'ns,gpt')
-  assert(status == 2 and output:find("option '--models[1]' must be one of 'lstm', ", 1, true), output)
+  assert(status == 2 and output:find("option '--models[2]' must be one of 'lstm', ", 1, true), output)
   output, status = run('ns_rnn/train.lua', '--smoke', '--task', 'no_such_language')
   assert(status ~= 0 and output:find('no_such_language', 1, true), output)
 end)

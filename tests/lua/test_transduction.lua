@@ -71,7 +71,7 @@ test('pictures of the memory', function()
     assert(not drawn:find('[\128-\255]'), drawn)
     local picture = pd.plot.strengths { run = run, what = kind == 'stratification_deque' and 'read_top' or 'read' }
     assert(picture:find('^<%?xml') or picture:find('^<svg'), picture:sub(1, 40))
-    test.fails('memory must be 1 to 1', function() pd.plot.strengths { run = run, memory = 2 } end)
+    test.fails("option 'memory' must be 1 to 1", function() pd.plot.strengths { run = run, memory = 2 } end)
   end
   -- The vector that is pushed at step 2 is in the column of step 2 and in its own row.
   local bare = pd.stack.strengths { kind = 'stratification', push = pd.tensor { { 0, 1, 0 } },
@@ -85,7 +85,7 @@ end)
 test('heat maps as text', function()
   test.equal(pd.plot.heat_text { values = { { 0, 0.5, 1 }, { 1, 0 / 0, 0 } }, y_labels = { 'up', 'x' }, ascii = true },
     'up | :#|\n x |#  |\n    from light to dark: 0 to 1\n')
-  test.fails('values must be', function() pd.plot.heat_text { values = 3 } end)
+  test.fails("option 'values' must be a list of lists", function() pd.plot.heat_text { values = 3 } end)
 end)
 
 test('invalid input', function()

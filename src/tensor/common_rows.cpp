@@ -23,7 +23,8 @@ CommonRows::CommonRows(std::vector<std::vector<Tensor>> lists) : lists_(std::mov
   for (const Tensor& tensor : lists_.front()) size_ += tensor.numel();
   const auto count = std::ssize(lists_);
   const bool rows = first.storage_offset() == 0 &&
-                    first.storage().nbytes() == count * size_ * first.element_size() &&
+                    static_cast<std::int64_t>(first.storage().nbytes()) ==
+                        count * size_ * static_cast<std::int64_t>(first.element_size()) &&
                     every([&](std::int64_t m, const Tensor& tensor, std::int64_t place) {
                       return tensor.is_contiguous() &&
                              tensor.storage_offset() == m * size_ + place &&

@@ -124,8 +124,7 @@ inline void StepNodes<F>::propagate(int n, Index t) {
 }
 
 template <class F>
-[[gnu::noinline]] inline void StepNodes<F>::propagate_map(const StepNode& node, Rows<F> out,
-                                                          Rows<F> slope, Index t) {
+void StepNodes<F>::propagate_map(const StepNode& node, Rows<F> out, Rows<F> slope, Index t) {
   with_function(node.function, [&](auto row) {
     using Row = decltype(row);
     constexpr int kReads = facts_of(Row::kFunction).reads & FunctionFacts::OPERANDS;

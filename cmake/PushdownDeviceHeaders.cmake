@@ -1,4 +1,4 @@
-# Run as a script: writes the headers that printed device code needs (recurrence/device_source.h)
+# Run as a script: writes the headers that printed device code needs (recurrence/device/source.h)
 # into OUTPUT, a C++ file with one text: that of FIRST, in which each included file of the folder
 # SOURCE takes the place of its first #include. Headers of the system are left out, and so are those
 # of the processor's side.

@@ -4,7 +4,7 @@
 #include "bindings/define/recording.h"
 #include "bindings/tensor/classes.h"
 #include "controller/layered.h"
-#include "recurrence/array_lowering.h"
+#include "recurrence/trace/array_lowering.h"
 
 namespace pushdown {
 namespace {

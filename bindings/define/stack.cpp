@@ -2,7 +2,7 @@
 #include "array/array_function.h"
 #include "bindings/define/stack_structure.h"
 #include "bindings/tensor/classes.h"
-#include "recurrence/array_lowering.h"
+#include "recurrence/trace/array_lowering.h"
 
 namespace pushdown {
 namespace {

@@ -8,9 +8,9 @@
 #include "bindings/grammar/alphabet.h"
 #include "bindings/model/classes.h"
 #include "bindings/tensor/classes.h"
-#include "recurrence/device_source.h"
-#include "recurrence/step_plan.h"
-#include "recurrence/step_text.h"
+#include "recurrence/device/source.h"
+#include "recurrence/program/step_plan.h"
+#include "recurrence/program/step_text.h"
 #include "stack/stack.h"
 
 namespace pushdown {

@@ -10,7 +10,7 @@
 #include "base/origin.h"
 #include "base/registry.h"
 #include "recurrence/higher_order.h"
-#include "recurrence/step_trace.h"
+#include "recurrence/trace/step_trace.h"
 #include "tensor/module_context.h"
 
 namespace pushdown {

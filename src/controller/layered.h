@@ -69,7 +69,7 @@ struct CellLayer {
 // A Layer is constructed as Layer(options, parameters), has a constant kStates, the number of B x H
 // tensors in its state, and a function step(x, old), x : B x I, which returns the new tensors; the
 // first is the hidden vector. The step is a template over the type of its vectors
-// (recurrence/step_trace.h).
+// (recurrence/trace/step_trace.h).
 template <class Layer>
 class Layered : public Controller {
  public:

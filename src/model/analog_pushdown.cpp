@@ -206,9 +206,9 @@ class AnalogPushdown : public Network {
   }
 
  private:
-  // Returns the result of run(), computed with the step as a program (recurrence/step_trace.h).
-  // Returns an undefined tensor if there is no program: for quantised evaluations and approximate
-  // derivatives.
+  // Returns the result of run(), computed with the step as a program
+  // (recurrence/trace/step_trace.h). Returns an undefined tensor if there is no program: for
+  // quantised evaluations and approximate derivatives.
   Tensor run_recorded(const Tensor& words, const Refinement& refinement,
                       const Random* noise) const {
     const auto batch = words.size(0), steps = words.size(1);

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "recurrence/affine.h"
-#include "recurrence/log_likelihood.h"
+#include "recurrence/execute/log_likelihood.h"
 #include "tensor/product.h"
 
 namespace pushdown {

@@ -13,9 +13,9 @@
 
 #include "base/origin.h"
 #include "base/registry.h"
-#include "recurrence/direct_pass.h"
+#include "recurrence/execute/direct_pass.h"
 #include "recurrence/higher_order.h"
-#include "recurrence/step_plan.h"
+#include "recurrence/program/step_plan.h"
 #include "tensor/module_context.h"
 
 namespace pushdown {

@@ -4,8 +4,8 @@
 #include "base/check.h"
 #include "base/stopping.h"
 #include "model/dropout.h"
-#include "recurrence/log_likelihood.h"
-#include "recurrence/step_likelihood.h"
+#include "recurrence/execute/log_likelihood.h"
+#include "recurrence/execute/step_likelihood.h"
 
 namespace pushdown {
 namespace {

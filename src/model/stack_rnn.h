@@ -44,7 +44,7 @@
 #include "model/kinds.h"
 #include "model/network.h"
 #include "model/step_engine.h"
-#include "recurrence/step_plan.h"
+#include "recurrence/program/step_plan.h"
 
 namespace pushdown {
 
@@ -118,7 +118,7 @@ class StackRnn {
   // Does the same step by step: the definition; with K passes B x (nK+1) x H.
   Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr,
                       const Refinement& refinement = {}) const;
-  // Does the same with the step as a recorded program (recurrence/step_trace.h). Returns an
+  // Does the same with the step as a recorded program (recurrence/trace/step_trace.h). Returns an
   // undefined tensor if the stack cannot be recorded. `words` : B x n, if the inputs are their
   // one-hot vectors; optional. With a window > 0, gradients end after every `window` inputs, as if
   // the sequence were read in pieces with the state as a constant in between; undefined for stacks
@@ -134,8 +134,8 @@ class StackRnn {
   DirectPassPtr direct_pass(const Tensor& words, Random& noise, std::int64_t window,
                             const Refinement& refinement) const;
   // Returns the log-likelihood of targets : B x (n+1) with this output layer, B, by the program of
-  // run_recorded(), recorded once for many batches (recurrence/step_likelihood.h); undefined if
-  // there is none. `scale`: see Network::log_probabilities().
+  // run_recorded(), recorded once for many batches (recurrence/execute/step_likelihood.h);
+  // undefined if there is none. `scale`: see Network::log_probabilities().
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias, Random* noise,
                            std::optional<double> scale) const;

@@ -1,9 +1,9 @@
 #include "model/step_engine.h"
 
-#include "recurrence/device_source.h"
-#include "recurrence/device_steps.h"
-#include "recurrence/step_likelihood.h"
-#include "recurrence/step_run.h"
+#include "recurrence/device/source.h"
+#include "recurrence/device/steps.h"
+#include "recurrence/execute/step_likelihood.h"
+#include "recurrence/execute/step_run.h"
 #include "tensor/backward.h"
 
 namespace pushdown {
@@ -65,7 +65,7 @@ class DeviceEngine final : public StepEngine {
   }
   std::string code_of(const TracedProgram& program) const override {
     if (!runner_->runs_own("")) return "the interpreter";
-    // There is a text for each form of the passes (recurrence/device_machine.h).
+    // There is a text for each form of the passes (recurrence/device/machine.h).
     DeviceSourceOptions options;
     options.is_double = number_type(program) == at::kDouble;
     for (const int threads : {128, 256, 512})

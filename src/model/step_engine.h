@@ -6,7 +6,7 @@
 
 #include "base/buffer_pool.h"
 #include "model/device_runner.h"
-#include "recurrence/device_updates.h"
+#include "recurrence/device/updates.h"
 
 namespace pushdown {
 
@@ -14,7 +14,7 @@ class StepEngine {
  public:
   virtual ~StepEngine() = default;
   // Returns the program's output after each step, B x T x n, differentiable
-  // (recurrence/step_run.h). Undefined if the engine cannot run the program, or if
+  // (recurrence/execute/step_run.h). Undefined if the engine cannot run the program, or if
   // SecondDerivatives are requested (tensor/backward.h). `left` receives the final content of its
   // memory, B x m. `lengths`: see run_steps().
   virtual Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps,
@@ -22,14 +22,14 @@ class StepEngine {
                      const std::vector<std::int64_t>& lengths = {}) const = 0;
   // Whether the engine has the next two.
   virtual bool differentiates() const { return false; }
-  // Returns a pass that differentiates itself (recurrence/step_plan.h).
+  // Returns a pass that differentiates itself (recurrence/program/step_plan.h).
   virtual DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
                                     std::vector<Tensor> supplied, std::int64_t window,
                                     const BufferPoolPtr& buffers) const {
     return nullptr;
   }
-  // Returns log-likelihoods in one operation (recurrence/step_likelihood.h), which adds `scale`
-  // times their gradients if it is given.
+  // Returns log-likelihoods in one operation (recurrence/execute/step_likelihood.h), which adds
+  // `scale` times their gradients if it is given.
   virtual Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets,
                                  const Tensor& weight, const Tensor& bias,
                                  std::vector<Tensor> supplied, const BufferPoolPtr& buffers,

@@ -17,7 +17,7 @@
 #include "model/network.h"
 #include "model/step_engine.h"
 #include "model/sublayer.h"
-#include "recurrence/step_likelihood.h"
+#include "recurrence/execute/step_likelihood.h"
 #include "stack/stack.h"
 #include "tensor/backward.h"
 #include "tensor/embedding.h"

@@ -15,7 +15,7 @@
 #include "base/origin.h"
 #include "base/registry.h"
 #include "kernel/memory/memory_shape.h"
-#include "recurrence/step_trace.h"
+#include "recurrence/trace/step_trace.h"
 #include "tensor/module_context.h"
 
 namespace pushdown {
@@ -67,7 +67,8 @@ struct StackRequest {
   Tensor driven_by;  // B x H
 };
 
-// A stack as a part of one recorded program (recurrence/step_trace.h). Valid as long as the stack.
+// A stack as a part of one recorded program (recurrence/trace/step_trace.h). Valid as long as the
+// stack.
 class RecordedStack {
  public:
   virtual ~RecordedStack() = default;

@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "kernel/device.h"
 #include "model/device_runner.h"
-#include "recurrence/device_updates.h"
+#include "recurrence/device/updates.h"
 #include "tensor/common_rows.h"
 #include "tensor/torch_build.h"
 #include "train/shared_updates.h"

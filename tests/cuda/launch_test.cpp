@@ -7,7 +7,7 @@
 #include "cuda/launches.h"
 #include "cuda/printing/cases.h"
 #include "model/recorded_cases.h"
-#include "recurrence/device_steps.h"
+#include "recurrence/device/steps.h"
 #include "recurrence/everything.h"
 #include "support/golden.h"
 #include "support/models_together.h"

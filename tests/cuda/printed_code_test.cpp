@@ -1,4 +1,4 @@
-// Printed device code (recurrence/device_source.h) as C++ with the replacement for the CUDA
+// Printed device code (recurrence/device/source.h) as C++ with the replacement for the CUDA
 // runtime: values and all gradients are those of the processor's kernels, in every order of the
 // threads, and each barrier is needed.
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include "cuda/printing/printed.h"
 #include "kernel/compile/nvrtc.h"
 #include "kernel/step/device_step_code.h"
-#include "recurrence/device_steps.h"
-#include "recurrence/step_run.h"
+#include "recurrence/device/steps.h"
+#include "recurrence/execute/step_run.h"
 #include "support/models_together.h"
 #include "support/step_team.h"
 #include "support/steps_by_launch.h"

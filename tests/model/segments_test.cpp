@@ -1,5 +1,5 @@
-// Networks large enough for products outside of the recurrence (recurrence/step_segments.h),
-// against their definitions.
+// Networks large enough for products outside of the recurrence
+// (recurrence/program/step_segments.h), against their definitions.
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"

@@ -1,4 +1,4 @@
-#include "recurrence/answer_losses.h"
+#include "recurrence/execute/answer_losses.h"
 
 #include <gtest/gtest.h>
 

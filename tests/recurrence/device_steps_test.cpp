@@ -1,12 +1,12 @@
 // Recorded steps by the source of the CUDA kernels, in teams of processor threads, compared with
 // the processor's own kernels: values and all gradients, every operation and every memory.
-#include "recurrence/device_steps.h"
+#include "recurrence/device/steps.h"
 
 #include <gtest/gtest.h>
 
 #include "recurrence/everything.h"
+#include "recurrence/execute/step_run.h"
 #include "recurrence/memory_networks.h"
-#include "recurrence/step_run.h"
 #include "support/step_team.h"
 
 namespace pushdown::device_steps_test {

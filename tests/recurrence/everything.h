@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "array/array_recorder.h"
-#include "recurrence/array_lowering.h"
-#include "recurrence/step_run.h"
+#include "recurrence/execute/step_run.h"
+#include "recurrence/trace/array_lowering.h"
 
 namespace pushdown::testing_support {
 

@@ -1,4 +1,4 @@
-#include "recurrence/log_likelihood.h"
+#include "recurrence/execute/log_likelihood.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Elman networks with every memory of recorded steps and all options of its kernels.
 #pragma once
-#include "recurrence/step_run.h"
+#include "recurrence/execute/step_run.h"
 
 namespace pushdown::testing_support {
 

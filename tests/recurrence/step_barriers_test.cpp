@@ -1,11 +1,11 @@
 // The barriers of teams: between two element-wise operations none is needed. A product, and
 // operations that read it in other threads, need one.
-#include "recurrence/step_barriers.h"
+#include "recurrence/program/step_barriers.h"
 
 #include <gtest/gtest.h>
 
 #include "kernel/step/device_step.h"
-#include "recurrence/step_text.h"
+#include "recurrence/program/step_text.h"
 
 namespace pushdown::step_barriers_test {
 namespace {

@@ -1,12 +1,12 @@
 // Fused gates give the same numbers as the operations of which they consist.
-#include "recurrence/step_fusion.h"
+#include "recurrence/program/step_fusion.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "recurrence/step_run.h"
-#include "recurrence/step_text.h"
+#include "recurrence/execute/step_run.h"
+#include "recurrence/program/step_text.h"
 
 namespace pushdown::step_fusion_test {
 namespace {

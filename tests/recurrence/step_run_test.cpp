@@ -1,6 +1,6 @@
 // Recorded steps, compared with the same steps computed by LibTorch one after the other: values and
 // all gradients.
-#include "recurrence/step_run.h"
+#include "recurrence/execute/step_run.h"
 
 #include <gtest/gtest.h>
 

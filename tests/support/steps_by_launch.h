@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "model/device_runner.h"
-#include "recurrence/device_steps.h"
+#include "recurrence/device/steps.h"
 #include "support/step_team.h"
 
 namespace pushdown::testing_support {

@@ -1,4 +1,4 @@
-// What the code that is printed for a recorded step (recurrence/device_source.h) calls besides the
+// What the code that is printed for a recorded step (recurrence/device/source.h) calls besides the
 // memories: a team whose size is known, products with weights that stay in registers, and sums of
 // gradients. Sizes are template arguments, so loops are unrolled where they are short. For printed
 // code only.

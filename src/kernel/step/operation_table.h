@@ -2,7 +2,7 @@
 // an operation besides its loops. Texts, what a run must keep, which operations set gradients, and
 // where teams of threads need barriers follow from its row. Its loops forward and backward are in
 // step_nodes.h and step_gradients.h for the CPU, in device_step_loop.h and in the printer
-// (recurrence/device_source.h) for devices.
+// (recurrence/device/source.h) for devices.
 //
 // Elementwise functions are one operation, `map`; their table is kernel/array/function_table.h.
 #pragma once
@@ -31,8 +31,8 @@ enum class StepOp : std::uint8_t {
   attention,  // causal, in no loop; queries a, keys b, values c; heads of `offset` numbers
   memory,     // a stack; a: its actions, b: its initial content or -1. Value: the reading
   left,       // the final content of memory a for a later run: one value, after the last step
-  // Gates of cells, found in the recorded operations (recurrence/step_fusion.h). Their activations
-  // replace the numbers of a.
+  // Gates of cells, found in the recorded operations (recurrence/program/step_fusion.h). Their
+  // activations replace the numbers of a.
   lstm_cell,    // sigmoid(f) b + sigmoid(i) tanh(g), where a is i, f, g, o; o becomes sigmoid(o)
   lstm_hidden,  // b tanh(a), where b is the part sigmoid(o); stores tanh(a) in c
   gru,          // n + z (c - n), where a and b are parts that add up to r, z and, with r b, to n

@@ -1,6 +1,6 @@
 // Step programs: one step of a recurrent network as a list of operations on vectors, run over whole
 // sequences of a batch, forward and backward. This makes any cell and any stack fast without a
-// kernel of its own. recurrence/step_trace.h records the programs.
+// kernel of its own. recurrence/trace/step_trace.h records the programs.
 //
 // Letters: B sequences, T steps. The value of a node at step t = 0 .. T-1 is B rows of `size`
 // numbers, each row padded to a multiple of kPadding numbers.
@@ -44,7 +44,7 @@ struct StepNode {
                                         // because it is in no loop or is read outside of it
   // In the backward pass of a step: whether the node sets the gradient of a (of b), because no node
   // before it adds to it; and whether such nodes set all numbers of this node's gradient, which
-  // then need not be cleared (recurrence/step_setters.h).
+  // then need not be cleared (recurrence/trace/step_setters.h).
   bool sets_a = false, sets_b = false, set = false;
 
   bool operator==(const StepNode&) const = default;

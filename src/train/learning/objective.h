@@ -16,7 +16,7 @@
 #include "array/array_program.h"
 #include "base/origin.h"
 #include "base/registry.h"
-#include "recurrence/answer_losses.h"
+#include "recurrence/execute/answer_losses.h"
 
 namespace pushdown {
 

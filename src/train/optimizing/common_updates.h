@@ -1,4 +1,4 @@
-// Training updates by the kernels of a device (recurrence/device_updates.h), of one model or of
+// Training updates by the kernels of a device (recurrence/device/updates.h), of one model or of
 // several of one form: gradients (model/likelihoods_together.h) and steps of the optimizers
 // (optimizer_rows.h) in a fixed number of launches. What the launches need is kept from update to
 // update.

@@ -1,7 +1,7 @@
 // Several optimizers that make their steps in one launch on a device: their parameters and running
 // sums are rows of common tensors.
 #pragma once
-#include "recurrence/device_updates.h"
+#include "recurrence/device/updates.h"
 #include "tensor/common_rows.h"
 #include "train/optimizing/optimizer.h"
 

@@ -5,7 +5,7 @@
 #include "model/language_model.h"
 #include "model/recorded_cases.h"
 #include "model/step_engine.h"
-#include "recurrence/device_source.h"
+#include "recurrence/device/source.h"
 #include "recurrence/everything.h"
 #include "recurrence/memory_networks.h"
 

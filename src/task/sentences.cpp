@@ -49,7 +49,7 @@ std::ifstream opened(const Path& file) {
   return stream;
 }
 
-void read_plain(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
+void read_plain(const Path& file, const Tokenizer& tokenizer, const VisitSentence& visit,
                 const std::function<bool(std::int64_t)>& read) {
   std::ifstream stream = opened(file);
   TextLines lines(kWhere, stream, file.string());
@@ -220,7 +220,7 @@ void check_options(const Sources& sources, const SentenceOptions& options) {
 
 }  // namespace
 
-void visit_sentences(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
+void visit_sentences(const Path& file, const Tokenizer& tokenizer, const VisitSentence& visit,
                      const std::function<bool(std::int64_t)>& read) {
   const auto ending = file.extension();
   if (ending == ".conllu") return read_conllu(file, tokenizer, visit, read);

@@ -59,7 +59,7 @@ std::vector<Path> sentence_files(const Path& path);
 
 // Calls visit(words) for the sentences of one file in order. read(bytes) receives the number of
 // bytes read and returns false to stop.
-void visit_sentences(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
+void visit_sentences(const Path& file, const Tokenizer& tokenizer, const VisitSentence& visit,
                      const std::function<bool(std::int64_t)>& read);
 
 }  // namespace pushdown

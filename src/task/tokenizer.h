@@ -1,8 +1,7 @@
 // Splits a line of plain text into sentences of words. Word and sentence borders follow the Unicode
-// standard (UAX #29), and lower case is Unicode's; the ICU library provides both.
+// standard (UAX #29), and lower case is Unicode's.
 #pragma once
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,21 +28,16 @@ struct TokenizerOptions {
 
 class Tokenizer {
  public:
-  explicit Tokenizer(const TokenizerOptions& options);
-  ~Tokenizer();
-  Tokenizer(const Tokenizer&) = delete;
-  Tokenizer& operator=(const Tokenizer&) = delete;
+  explicit Tokenizer(const TokenizerOptions& options) : options_(options) {}
 
   // Calls visit(words) for every sentence of `line`, which must be UTF-8. A sentence without words
   // is skipped unless it is a whole line; then `words` is empty.
-  void split(std::string_view line, const std::function<void(SentenceWords&)>& visit);
+  void split(std::string_view line, const std::function<void(SentenceWords&)>& visit) const;
   // Returns `word` in the case that the options choose.
   std::string folded(std::string_view word) const;
 
  private:
-  struct Breaks;
   TokenizerOptions options_;
-  std::unique_ptr<Breaks> breaks_;
 };
 
 }  // namespace pushdown

@@ -12,7 +12,7 @@ status=0 total=0
 for name; do
   corpus=$build/corpus/$name log=$build/fuzz-$name.log
   mkdir -p "$corpus"
-  # LibTorch and ICU keep their objects until the end, which is not a leak of this program.
+  # LibTorch keeps its objects until the end, which is not a leak of this program.
   if ASAN_OPTIONS=detect_leaks=${LEAKS:-1} "$build/fuzz_$name" -max_total_time="$seconds" -max_len=4096 -timeout=20 \
     -rss_limit_mb=4096 -artifact_prefix="$build/failed/$name-" -print_final_stats=1 \
     "$corpus" "$here/$name" >"$log" 2>&1; then

@@ -12,7 +12,7 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 
 wanted="libluajit-5.1-dev libedit-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libcli11-dev \
-libsqlite3-dev libicu-dev libzip-dev libgtest-dev googletest pkgconf"
+libsqlite3-dev libutf8proc-dev libzip-dev libgtest-dev googletest pkgconf"
 
 # Their dependencies, except those that a machine with a compiler has.
 depends() {
@@ -49,7 +49,7 @@ for package in *.deb; do dpkg -x "$package" "$folder"; done
 rm -r "$folder/packages"
 # Documentation is not needed, and static libraries only for the tests.
 rm -rf "$folder/usr/share/doc" "$folder/usr/share/man" "$folder/usr/share/info" \
-  "$folder/usr/share/lintian" "$folder/usr/share/icu" "$folder/usr/share/terminfo" \
+  "$folder/usr/share/lintian" "$folder/usr/share/terminfo" \
   "$folder/usr/src" "$folder/lib/terminfo"
 find "$folder/usr/lib" -name '*.a' ! -name 'libgtest*' ! -name 'libgmock*' -delete
 echo "unpacked into $folder:"

@@ -41,6 +41,10 @@ TEST(Tokenizer, LowerCaseIsThatOfUnicode) {
   EXPECT_EQ(split("\u00c4RGER OF \u0130 \u03a3", options),
             (Sentences{{"\u00e4rger", "of", "i\u0307", "\u03c3"}}));
   EXPECT_EQ(Tokenizer(options).folded("ABC"), "abc");
+  // A sigma at the end of a word has another form, also before a mark or an apostrophe.
+  EXPECT_EQ(
+      split("\u039f\u03a3 \u03a3\u03a3. \u03a3'\u039f \u039f\u03a3\u0301\u03a3'", options),
+      (Sentences{{"\u03bf\u03c2", "\u03c3\u03c2.", "\u03c3'\u03bf", "\u03bf\u03c3\u0301\u03c2'"}}));
   EXPECT_EQ(Tokenizer({}).folded("ABC"), "ABC");
 }
 

@@ -1,15 +1,12 @@
 #include "tensor/numpy_file.h"
 
-#include <zip.h>
-
 #include <charconv>
 #include <cstring>
-#include <memory>
 #include <set>
 
 #include "base/check.h"
-#include "base/memory.h"
 #include "tensor/stored_numbers.h"
+#include "tensor/zip_archive.h"
 
 namespace pushdown {
 namespace {
@@ -166,84 +163,10 @@ const StoredType& type_of(const std::string& descr, const std::string& name) {
   return *type;
 }
 
-struct FreeSource {
-  void operator()(zip_source_t* source) const { zip_source_free(source); }
-};
-using ZipSource = std::unique_ptr<zip_source_t, FreeSource>;
-struct DiscardArchive {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-using ZipArchive = std::unique_ptr<zip_t, DiscardArchive>;
-
-ZipArchive open_archive(ZipSource source, int flags, const std::string& name) {
-  zip_error_t error;
-  zip_error_init(&error);
-  zip_t* archive = source ? zip_open_from_source(source.get(), flags, &error) : nullptr;
-  const std::string message = zip_error_strerror(&error);
-  zip_error_fini(&error);
-  if (archive == nullptr) unsound(name, "it is not a zip archive ({})", message);
-  static_cast<void>(source.release());  // the archive owns it now
-  return ZipArchive(archive);
-}
-
 // PyTorch's own files are archives that contain a program for Python's unpickler.
-bool made_by_pytorch(zip_t* archive) {
-  const std::int64_t count = zip_get_num_entries(archive, 0);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const char* name = zip_get_name(archive, static_cast<std::uint64_t>(i), 0);
-    if (name != nullptr && std::string_view(name).ends_with("data.pkl")) return true;
-  }
-  return false;
-}
-
-// Returns the whole content of an entry after verifying its checksum.
-std::string read_entry(zip_t* archive, std::uint64_t index, std::uint64_t size,
-                       const std::string& name) {
-  check_memory(kWhere, fmt::format("'{}'", name), static_cast<double>(size));
-  zip_file_t* file = zip_fopen_index(archive, index, 0);
-  if (file == nullptr) unsound(name, "{}", zip_strerror(archive));
-  std::string bytes(size, '\0');
-  std::uint64_t done = 0;
-  std::int64_t got = 1;
-  while (done < size && (got = zip_fread(file, bytes.data() + done, size - done)) > 0)
-    done += static_cast<std::uint64_t>(got);
-  // libzip verifies the checksum when it reads the end of the content.
-  char more = 0;
-  const bool ended = done == size && zip_fread(file, &more, 1) == 0;
-  const std::string message = zip_file_strerror(file);
-  zip_fclose(file);
-  if (!ended)
-    unsound(name, "its content does not have the size and checksum of its entry ({})", message);
-  return bytes;
-}
-
-// `content` must live until the archive is closed. Stored uncompressed and without a date, so that
-// the same tensors give the same bytes.
-void add_entry(zip_t* archive, const std::string& name, const std::string& content) {
-  ZipSource source(zip_source_buffer(archive, content.data(), content.size(), 0));
-  const std::int64_t added =
-      source ? zip_file_add(archive, name.c_str(), source.get(), ZIP_FL_ENC_UTF_8) : -1;
-  if (added >= 0) static_cast<void>(source.release());  // the archive owns it now
-  const auto index = static_cast<std::uint64_t>(added);
-  constexpr std::uint16_t kFirstDay = 0x21;  // 1 January 1980, the first date of the format
-  if (added < 0 || zip_set_file_compression(archive, index, ZIP_CM_STORE, 0) != 0 ||
-      zip_file_set_dostime(archive, index, 0, kFirstDay, 0) != 0)
-    fail_environment(kWhere, "'{}': {}", name, zip_strerror(archive));
-}
-
-std::string bytes_of_source(zip_source_t* source) {
-  zip_stat_t about;
-  zip_stat_init(&about);
-  std::string bytes;
-  std::int64_t got = -1;
-  if (zip_source_stat(source, &about) == 0 && zip_source_open(source) == 0) {
-    bytes.resize(about.size);
-    got = zip_source_read(source, bytes.data(), bytes.size());
-    zip_source_close(source);
-  }
-  if (got != static_cast<std::int64_t>(bytes.size()))
-    fail_environment(kWhere, "the archive cannot be created in memory");
-  return bytes;
+bool made_by_pytorch(const ZipReader& archive) {
+  return std::ranges::any_of(
+      archive.entries(), [](const ZipEntry& entry) { return entry.name.ends_with("data.pkl"); });
 }
 
 }  // namespace
@@ -274,32 +197,22 @@ Tensor parse_npy(std::string_view bytes, const std::string& file_name) {
 }
 
 ParameterList parse_npz(std::string_view bytes, const std::string& file_name) {
-  const ZipArchive archive =
-      open_archive(ZipSource(zip_source_buffer_create(bytes.data(), bytes.size(), 0, nullptr)),
-                   ZIP_RDONLY | ZIP_CHECKCONS, file_name);
-  if (made_by_pytorch(archive.get()))
+  const ZipReader archive(bytes, file_name);
+  if (made_by_pytorch(archive))
     fail_environment(kWhere,
                      "'{}' is a PyTorch file, which contains a program: convert it to safetensors "
                      "with scripts/tools/from_pytorch.py",
                      file_name);
   ParameterList tensors;
   std::set<std::string> names;
-  const std::int64_t count = zip_get_num_entries(archive.get(), 0);
-  for (std::int64_t i = 0; i < count; ++i) {
-    zip_stat_t about;
-    zip_stat_init(&about);
-    constexpr auto kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE;
-    if (zip_stat_index(archive.get(), static_cast<std::uint64_t>(i), 0, &about) != 0 ||
-        (about.valid & kNeeded) != kNeeded)
-      unsound(file_name, "entry {} of the archive cannot be read", i + 1);
-    std::string name = about.name;
+  std::string buffer;
+  for (const auto& entry : archive.entries()) {
+    std::string name = entry.name;
     const std::string place = file_name + "/" + name;
     if (!name.ends_with(kSuffix)) unsound(place, "expected the name of an array, ending in .npy");
     name.resize(name.size() - kSuffix.size());
     if (!names.insert(name).second) unsound(file_name, "it contains two arrays '{}'", name);
-    tensors.emplace_back(
-        name, parse_npy(read_entry(archive.get(), static_cast<std::uint64_t>(i), about.size, place),
-                        place));
+    tensors.emplace_back(name, parse_npy(archive.content(entry, buffer), place));
   }
   return tensors;
 }
@@ -326,24 +239,15 @@ std::string npy_bytes(const Tensor& tensor) {
 
 std::string npz_bytes(const ParameterList& tensors) {
   check(!tensors.empty(), kWhere, "there is no array to write");
-  std::vector<std::string> contents;  // libzip reads them when the archive is closed
   std::set<std::string> names;
+  ZipWriter archive;
   for (const auto& [name, tensor] : tensors) {
     check(!name.empty() && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos, kWhere,
           "the name '{}' of an array must not be empty or contain '/', '\\' or NUL", name);
     check(names.insert(name).second, kWhere, "the name '{}' is used twice", name);
-    contents.push_back(npy_bytes(tensor));
+    archive.add(name + std::string(kSuffix), npy_bytes(tensor));
   }
-  const ZipSource source(zip_source_buffer_create(nullptr, 0, 0, nullptr));
-  if (source) zip_source_keep(source.get());
-  ZipArchive archive =
-      open_archive(ZipSource(source.get()), ZIP_CREATE | ZIP_TRUNCATE, "the archive");
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    add_entry(archive.get(), tensors[i].first + std::string(kSuffix), contents[i]);
-  if (zip_close(archive.get()) != 0)
-    fail_environment(kWhere, "the archive cannot be created: {}", zip_strerror(archive.get()));
-  static_cast<void>(archive.release());
-  return bytes_of_source(source.get());
+  return std::move(archive).finish();
 }
 
 }  // namespace pushdown

@@ -13,6 +13,7 @@
 #include "base/flush_denormals.h"
 #include "base/lost_precision.h"
 #include "base/stopping.h"
+#include "base/wait.h"
 
 namespace pushdown {
 namespace {
@@ -68,7 +69,7 @@ class Pool {
     std::unique_lock lock(mutex_);
     // A helper that wakes up after this finds the round closed; nobody waits for it.
     open_ = false;
-    idle_.wait(lock, [this] { return busy_ == 0; });
+    wait(idle_, lock, [this] { return busy_ == 0; });
     body_ = nullptr;
     if (error_) std::rethrow_exception(error_);
   }
@@ -82,7 +83,7 @@ class Pool {
       spin([&] { return open_ && round_ != seen; });
       {
         std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return stopping_ || (open_ && round_ != seen); });
+        wait(wake_, lock, [&] { return stopping_ || (open_ && round_ != seen); });
         if (stopping_) return;
         seen = round_;
         ++busy_;

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/script_thread.h"
 #include "base/stopping.h"
+#include "base/wait.h"
 #include "tensor/error_text.h"
 #include "train/shared_updates.h"
 
@@ -39,7 +40,7 @@ class Round {
       auto index = scripts ? furthest_behind(State::scripted) : std::nullopt;
       if (!index) index = furthest_behind(State::waiting);
       if (!index) {
-        changed_.wait(lock);
+        wait(changed_, lock);
         continue;
       }
       state_[*index] = State::running;

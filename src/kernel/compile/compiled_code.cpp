@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/notices.h"
+#include "base/wait.h"
 #include "kernel/compile/nvrtc.h"
 
 namespace pushdown {
@@ -57,7 +58,7 @@ CompiledCode::Code CompiledCode::wait_for(const std::string& source) {
   find(source);
   std::unique_lock lock(mutex_);
   const Entry& entry = entries_.at(source);
-  changed_.wait(lock, [&] { return entry.done; });
+  wait(changed_, lock, [&] { return entry.done; });
   return entry.code;
 }
 
@@ -69,7 +70,7 @@ CompiledCode::Counts CompiledCode::counts() const {
 void CompiledCode::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
+    wait(changed_, lock, [&] { return ended_ || !waiting_.empty(); });
     if (ended_) return;
     const std::string source = std::move(waiting_.front());
     waiting_.pop_front();

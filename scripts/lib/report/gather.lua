@@ -1,4 +1,4 @@
--- Selects the runs of a page by number, folder or filter, and reads their folders and registry rows. A run is a row of
+-- Selects the runs of a page by number, folder or filter, and reads their folders. A run is a row of
 -- the registry (docs/reference/runs.md) with these additional fields: about = experiment.json, config = config.json,
 -- source = the requested folder, or nil.
 local completed = require 'pushdown.store.complete'
@@ -40,23 +40,6 @@ local function run_folders(folder)
   return counted(found)
 end
 
--- The rows of the registry that knows the runs of a folder, by real folder. This is the given registry, or else the
--- first registry.sqlite in a folder above.
-local function rows_by_folder(folder, given)
-  local path, above = given, pd.file.real_path(folder)
-  while not path and above do
-    for _, name in ipairs { '/registry.sqlite', '/runs/registry.sqlite' } do
-      if not path and files.exists(above .. name) then path = above .. name end
-    end
-    above = above:match('^(.+)/[^/]+$')
-  end
-  local by_folder = {}
-  if not path then return by_folder end
-  local ok, rows = pcall(runs.find, {}, path)
-  for _, row in ipairs(ok and rows or {}) do by_folder[pd.file.real_path(row.folder)] = row end
-  return by_folder
-end
-
 -- Fills in fields that the registry does not have from the files of the run folder.
 local function complete(row)
   row.about, row.config = completed(row)
@@ -78,7 +61,7 @@ end
 local function is_restart(folder) return folder:match('/restart%-%d+$') ~= nil end
 
 -- The runs of one requested folder.
-local function of_folder(word, registry)
+local function of_folder(word)
   local folder = #word > 1 and word:gsub('/+$', '') or word
   local kind = pd.file.kind(folder)
   if kind == 'link' then
@@ -93,11 +76,10 @@ local function of_folder(word, registry)
   if #found == 0 then
     error(("there is no run in '%s': a run folder has experiment.json, metrics.jsonl or result.json"):format(word), 0)
   end
-  local known, rows = rows_by_folder(folder, registry), {}
+  local rows = {}
   for i, path in ipairs(found) do
-    local row = { folder = path }
     local read, record = pcall(pd.registry.record, path)
-    for key, value in pairs(known[pd.file.real_path(path)] or read and record or {}) do row[key] = value end
+    local row = read and record or {}
     row.folder, row.source = path, word
     if not row.point and is_restart('/' .. path) then
       local point = pd.file.real_path(path):match('([^/]+)/[^/]+$')
@@ -151,7 +133,7 @@ function M.runs(options, path)
       for _, row in ipairs(found) do complete(row) end
       add(found)
     else
-      add(of_folder(word, options.registry))
+      add(of_folder(word))
     end
   end
   return trained_ones(rows)

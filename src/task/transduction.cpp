@@ -76,16 +76,17 @@ PairKind transformed_pairs(const std::string& name, const std::string& doc, int 
 }
 
 PairKind copy_pairs() {
-  return transformed_pairs("copy", "the target is the source", 1, [](Word&) {});
+  return transformed_pairs("copy", "the target is the source, a1 a2 -> a1 a2", 1, [](Word&) {});
 }
 
 PairKind reversal_pairs() {
-  return transformed_pairs("reversal", "the target is the reversed source", 1,
+  return transformed_pairs("reversal", "the target is the reversed source, a1 a2 a3 -> a3 a2 a1", 1,
                            [](Word& word) { std::reverse(word.begin(), word.end()); });
 }
 
 PairKind bigram_flipping_pairs() {
-  return transformed_pairs("bigram_flipping", "symbols 1 and 2, 3 and 4, and so on are swapped", 2,
+  return transformed_pairs("bigram_flipping",
+                           "neighbouring symbols are swapped, a1 a2 a3 a4 -> a2 a1 a4 a3", 2,
                            [](Word& word) {
                              for (std::size_t i = 0; i + 1 < word.size(); i += 2)
                                std::swap(word[i], word[i + 1]);

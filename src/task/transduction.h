@@ -43,7 +43,8 @@ using PairKind =
 const std::vector<PairKind>& pair_kinds();
 
 // The row of a kind whose sources have uniform symbols and a length that is a multiple of `step`,
-// uniform over those of an interval. `transform` turns the source into the target.
+// uniform over those of an interval. `transform` turns the source into the target. `doc` ends in a
+// comma and an example, "a1 a2 -> a2 a1", which the tests compare.
 using PairTransform = void (*)(Word&);
 PairKind transformed_pairs(const std::string& name, const std::string& doc, int step,
                            PairTransform transform);

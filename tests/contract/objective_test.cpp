@@ -27,6 +27,17 @@ TEST_P(ObjectiveContract, Holds) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, ObjectiveContract, testing::ValuesIn(objective_cases()));
 
+TEST(Objectives, HaveTheLossesOfTheirExamples) {
+  for (const auto& kind : objective_kinds())
+    for (const auto& example : kind.examples) {
+      ObjectiveBatch batch;
+      batch.scores = at::tensor(example.scores, at::kDouble).view({1, -1});
+      batch.labels = at::full({1}, example.valid ? 1.0 : 0.0, at::kDouble);
+      const double loss = make_objective(kind.name)->losses(batch).item<double>();
+      EXPECT_NEAR(loss, example.loss, 1e-12) << kind.name;
+    }
+}
+
 // The names of the checks with complaints.
 std::string complaining(const std::vector<ContractCheck>& checks, const Json& options,
                         const TrainingKinds& kinds) {

@@ -38,6 +38,27 @@ TEST(Transduction, CopyReversalAndBigramFlipping) {
   EXPECT_EQ(seen, (std::set<std::size_t>{4, 6, 8}));
 }
 
+// Draws until a source is that of the example at the end of the description.
+TEST(Transduction, PairsAreLikeTheExampleOfTheirKind) {
+  std::size_t examples = 0;
+  for (const auto& kind : pair_kinds()) {
+    const auto arrow = kind.doc.find(" -> "), comma = kind.doc.rfind(", ");
+    if (arrow == std::string::npos) continue;
+    const auto pair =
+        parse_pairs(kind.doc.substr(comma + 2).replace(arrow - comma - 2, 4, " ||| "), kind.name);
+    const auto length = pair->pairs()[0].source.size();
+    const auto source = make_pairs({{"kind", kind.name},
+                                    {"symbols", pair->source_alphabet().size()},
+                                    {"lengths", Json::array({length, length})}});
+    std::string found;
+    for (const auto& one : drawn(*source, 3000, 1))
+      if (one.source == pair->pairs()[0].source) found = pairs_text(*source, {one});
+    EXPECT_EQ(found, pairs_text(*pair, pair->pairs())) << kind.name;
+    ++examples;
+  }
+  EXPECT_GE(examples, 3u);
+}
+
 TEST(Transduction, LengthsAndSymbolsAreUniform) {
   const auto source =
       make_pairs({{"kind", "copy"}, {"symbols", 5}, {"lengths", Json::array({8, 64})}});

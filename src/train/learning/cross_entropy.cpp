@@ -42,7 +42,8 @@ ObjectiveKind stepwise_objective() {
           {boolean_option("average", false, "use the mean over the symbols instead of the sum")},
           [](const Json& options) -> ObjectivePtr {
             return std::make_unique<ValidityCrossEntropy>(true, options["average"]);
-          }};
+          },
+          {{{1.0, 0.0}, true, 1.0064088680781681}}};
 }
 
 ObjectiveKind final_objective() {
@@ -51,7 +52,8 @@ ObjectiveKind final_objective() {
           {},
           [](const Json&) -> ObjectivePtr {
             return std::make_unique<ValidityCrossEntropy>(false, false);
-          }};
+          },
+          {{{9.0, 0.5}, true, 0.47407698418010668}, {{9.0, 0.5}, false, 0.97407698418010668}}};
 }
 
 }  // namespace pushdown

@@ -75,7 +75,16 @@ class Objective {
   virtual OriginPtr origin() const { return nullptr; }
 };
 using ObjectivePtr = std::unique_ptr<const Objective>;
-using ObjectiveKind = RegistryRow<std::function<ObjectivePtr(const Json& options)>>;
+
+// The loss of a string with these scores, with all options at their defaults.
+struct ObjectiveExample {
+  std::vector<double> scores;
+  bool valid;
+  double loss;
+};
+struct ObjectiveKind : RegistryRow<std::function<ObjectivePtr(const Json& options)>> {
+  std::vector<ObjectiveExample> examples;  // compared by the tests
+};
 
 const std::vector<ObjectiveKind>& objective_kinds();
 

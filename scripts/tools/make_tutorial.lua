@@ -1,30 +1,27 @@
 -- Makes docs/tutorial from scripts/tutorial. Comments at the beginning of a line become prose. The rest stays code,
--- followed by its output from the recorded run of the chapter (docs/tutorial/output). Each page begins with a link to
+-- followed by its output, which the page keeps from the recorded run of the chapter. Each page begins with a link to
 -- the index and ends with links to the neighbouring chapters.
 --
 --   pushdown scripts/tools/make_tutorial.lua [--check]
---   pushdown scripts/tools/make_tutorial.lua --record NAME [--threads N ...]   runs a chapter and saves its output
+--   pushdown scripts/tools/make_tutorial.lua --record NAME [--threads N ...]   runs a chapter and writes its output
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local generated = dofile(pd.root .. '/scripts/tools/generated.lua')
 local recording = dofile(pd.root .. '/scripts/tools/recording.lua')
 
 local folder = pd.root .. '/scripts/tutorial'
-local outputs = pd.root .. '/docs/tutorial/output/'
+local pages_folder = pd.root .. '/docs/tutorial/'
+local recorded = arg[1] == '--record' and assert(arg[2], '--record needs the name of a chapter')
 
-if arg[1] == '--record' then
-  local name = assert(arg[2], '--record needs the name of a chapter')
-  local text = recording.record(folder .. '/' .. name .. '.lua', { unpack(arg, 3) })
-  files.make_folder(outputs:sub(1, -2))
-  files.write(outputs .. name .. '.txt', text)
-  print('wrote ' .. outputs .. name .. '.txt')
-  os.exit(0)
+-- The output of the blocks of a chapter.
+local function output_of(name, source)
+  if name == recorded then return recording.record(('%s/%s.lua'):format(folder, name), { unpack(arg, 3) }) end
+  return recording.read(files.read(pages_folder .. name .. '.md'), source)
 end
 
 -- The chapter as Markdown, without links to other chapters, and its title.
 local function chapter(name, source)
-  local path = outputs .. name:gsub('%.lua$', '.txt')
-  local printed = files.exists(path) and recording.read(files.read(path), source) or {}
+  local printed = output_of(name, source)
   local out, code, block = {}, {}, 0
   local function flush()
     while code[1] and code[1]:match('^%s*$') do table.remove(code, 1) end
@@ -55,9 +52,10 @@ local function chapter(name, source)
 end
 
 local chapters = {}
-for _, name in ipairs(files.find(folder, '^[%w_]+%.lua$')) do
-  local page, title = chapter(name, files.read(folder .. '/' .. name))
-  chapters[#chapters + 1] = { script = name, file = name:gsub('%.lua$', '') .. '.md', page = page, title = title }
+for _, script in ipairs(files.find(folder, '^[%w_]+%.lua$')) do
+  local name = script:gsub('%.lua$', '')
+  local page, title = chapter(name, files.read(folder .. '/' .. script))
+  chapters[#chapters + 1] = { script = script, file = name .. '.md', page = page, title = title }
 end
 
 local pages = {}
@@ -74,11 +72,11 @@ for i, one in ipairs(chapters) do
   local links = {}
   if before then links[#links + 1] = ('Previous: [%s](%s)'):format(before.title, before.file) end
   if after then links[#links + 1] = ('Next: [%s](%s)'):format(after.title, after.file) end
-  pages[pd.root .. '/docs/tutorial/' .. one.file] = table.concat({
+  pages[pages_folder .. one.file] = table.concat({
     ('<!-- Made from scripts/tutorial/%s; `make docs` makes it again. -->'):format(one.script),
     '[Documentation](../README.md) › [Tutorial](README.md)\n', one.page, '\n---\n', table.concat(links, ' · ') .. '\n',
   }, '\n')
   index[#index + 1] = ('| [%d. %s](%s) | `%s` |'):format(i, one.title, one.file, one.script)
 end
-pages[pd.root .. '/docs/tutorial/README.md'] = table.concat(index, '\n') .. '\n'
+pages[pages_folder .. 'README.md'] = table.concat(index, '\n') .. '\n'
 generated(pages, 'make docs')

@@ -18,20 +18,14 @@ local function lines_of(source)
   return lines
 end
 
--- Returns the lines of code and their numbers in the chapter. Recorded output refers to a line by its place in these
--- lists ('name.lua:code 7'), so that neither the references nor the name of the code depend on the prose.
+-- Returns the code as one text.
 local function code_of(source)
-  local code, numbers = {}, {}
-  for number, line in ipairs(lines_of(source)) do
-    if not line.prose and line.text:find '%S' then
-      code[#code + 1] = line.text
-      numbers[#numbers + 1] = number
-    end
+  local code = {}
+  for _, line in ipairs(lines_of(source)) do
+    if not line.prose and line.text:find '%S' then code[#code + 1] = line.text end
   end
-  return code, numbers
+  return table.concat(code, '\n')
 end
-
-local function name_of(source) return pd._text.sha256_base64(table.concat(code_of(source), '\n')) end
 
 -- Returns the chapter with an added line before the code of each block that prints the block's number.
 local function marked(source)
@@ -47,7 +41,27 @@ local function marked(source)
   return "io.stdout:setvbuf 'no' " .. table.concat(out, '\n') .. '\n'
 end
 
--- recording.record(path, arguments) -> the output of the chapter by blocks, each after the name of its code.
+local most, first, last = 30, 16, 8
+
+-- Returns the lines without blanks at their ends. Of many lines, those in the middle are left out.
+local function shortened(text)
+  local lines = {}
+  for line in text:gmatch '([^\n]*)\n' do lines[#lines + 1] = (line:gsub('%s+$', '')) end
+  while lines[1] == '' do table.remove(lines, 1) end
+  while lines[#lines] == '' do table.remove(lines) end
+  if #lines == 0 then return nil end
+  if #lines > most then
+    local kept = {}
+    for i = 1, first do kept[i] = lines[i] end
+    kept[#kept + 1] = ('... (%d lines)'):format(#lines - first - last)
+    for i = #lines - last + 1, #lines do kept[#kept + 1] = lines[i] end
+    lines = kept
+  end
+  return table.concat(lines, '\n') .. '\n'
+end
+
+-- recording.record(path, arguments) -> number of a block -> its output. The numbers of lines of the chapter become …,
+-- because they depend on its prose.
 function M.record(path, arguments)
   local source = files.read(path)
   local top = os.tmpname()
@@ -70,49 +84,29 @@ function M.record(path, arguments)
   os.execute('rm -rf ' .. files.quoted(top))
   if status ~= '0' then error('the chapter failed:\n' .. text .. log, 0) end
   for _, folder in ipairs { pd.root, top } do text = text:gsub(folder:gsub('%p', '%%%0') .. '/', '') end
-  local _, numbers = code_of(source)
-  local places = {}
-  for place, number in ipairs(numbers) do places[number] = place end
-  text = text:gsub(mark, '== '):gsub('(' .. path:match '[^/]*$':gsub('%p', '%%%0') .. ':)(%d+)',
-    function(name, number) return ('%scode %d'):format(name, places[tonumber(number)]) end)
-  return ('code %s\n%s'):format(name_of(source), text)
-end
-
-local most, first, last = 30, 16, 8
-
--- Returns the lines without blanks at their ends. Of many lines, those in the middle are left out.
-local function shortened(text)
-  local lines = {}
-  for line in text:gmatch '([^\n]*)\n' do lines[#lines + 1] = (line:gsub('%s+$', '')) end
-  while lines[1] == '' do table.remove(lines, 1) end
-  while lines[#lines] == '' do table.remove(lines) end
-  if #lines == 0 then return nil end
-  if #lines > most then
-    local kept = {}
-    for i = 1, first do kept[i] = lines[i] end
-    kept[#kept + 1] = ('... (%d lines)'):format(#lines - first - last)
-    for i = #lines - last + 1, #lines do kept[#kept + 1] = lines[i] end
-    lines = kept
+  text = text:gsub('(' .. path:match '[^/]*$':gsub('%p', '%%%0') .. ':)%d+', '%1…')
+  local printed = {}
+  for block, output in text:gmatch(mark .. '(%d+)\n([^\31]*)') do
+    printed[tonumber(block)] = shortened(output .. '\n')
   end
-  return table.concat(lines, '\n') .. '\n'
+  return printed
 end
 
--- recording.read(text, source) -> number of a block -> its output. Raises an error if the code has changed since.
-function M.read(text, source)
-  local code, rest = text:match '^code (%S+)\n(.*)$'
-  if code ~= name_of(source) then
+-- recording.read(page, source) -> number of a block -> its output on the page. Raises an error if the code of the page
+-- is not that of the chapter.
+function M.read(page, source)
+  local printed, code, block = {}, {}, 0
+  for text, after in page:gmatch '\n```lua\n(.-)\n```\n()' do
+    block = block + 1
+    for line in (text .. '\n'):gmatch '(.-)\n' do
+      if line:find '%S' then code[#code + 1] = line end
+    end
+    printed[block] = page:match('^\nIt prints:\n\n```\n(.-\n)```\n', after)
+  end
+  if table.concat(code, '\n') ~= code_of(source) then
     error('the code of the chapter has changed since its output was recorded: run make_tutorial.lua --record NAME', 0)
   end
-  local _, numbers = code_of(source)
-  rest = rest:gsub('(%.lua:)code (%d+)', function(name, place) return name .. numbers[tonumber(place)] end)
-  local printed, at = {}, 1
-  while true do
-    local _, to, block = rest:find('== (%d+)\n', at)
-    if not to then return printed end
-    local next_mark = rest:find('== %d+\n', to)
-    printed[tonumber(block)] = shortened(rest:sub(to + 1, (next_mark or 0) - 1) .. '\n')
-    at = next_mark or #rest + 1
-  end
+  return printed
 end
 
 return M

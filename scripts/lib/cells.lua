@@ -11,6 +11,7 @@ local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
 local statistics = require 'pushdown.statistics'
 local table_of = require 'pushdown.text.table'
+local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -72,8 +73,7 @@ function M.train(given)
     cell.key = cell.task .. '/' .. grid.point_name(cell.point)
     if not known[cell.key] then
       known[cell.key] = {}
-      local fixed = { task = cell.task }
-      for key, value in pairs(settings) do fixed[key] = value end
+      local fixed = tables.merged({ task = cell.task }, settings)
       grids[#grids + 1] = { name = given.name .. '/' .. cell.task, script = given.script,
         folder = ('%s/%s'):format(options.folder, cell.task), fixed = fixed, points = { cell.point },
         restarts = options.restarts }

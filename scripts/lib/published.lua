@@ -8,6 +8,7 @@
 -- stands for the pattern's first capture. The first pattern that matches counts; other names stay as they are. `derive`
 -- does what names alone cannot express, on tensors under our names.
 local pd = require 'pushdown'
+local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -156,10 +157,7 @@ M.tables = {
 }
 
 local function names_of_tables()
-  local names = {}
-  for name in pairs(M.tables) do names[#names + 1] = name end
-  table.sort(names)
-  return names
+  return tables.keys(M.tables)
 end
 
 -- published.names() -> list of the programs whose checkpoints can be read.

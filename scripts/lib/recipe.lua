@@ -13,6 +13,7 @@ local json = require 'pushdown.json'
 local kinds = require 'pushdown.record.kinds'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
+local tables = require 'pushdown.tables'
 local table_of = require 'pushdown.text.table'
 
 local M = {}
@@ -35,8 +36,7 @@ local smoke = false  -- whether the recipe that is being loaded only checks that
 -- recipe.task(kind, options) -> task: calls the function that scripts/recipes/tasks/KIND.lua returns. It gets the
 -- options, with smoke = true if the data are to be very small.
 function M.task(kind, options)
-  local given = { smoke = smoke }
-  for key, value in pairs(options or {}) do given[key] = value end
+  local given = tables.merged({ smoke = smoke }, options)
   return dofile(('%stasks/%s.lua'):format(folder, kind))(given)
 end
 
@@ -160,8 +160,7 @@ function M.bar(test)
 end
 
 local function search(recipe, model, options, run)
-  local given = { folder = run.folder, name = recipe.name }
-  for key, value in pairs(recipe.search) do given[key] = value end
+  local given = tables.merged({ folder = run.folder, name = recipe.name }, recipe.search)
   if options.restarts > 0 then given.restarts, given.rungs, given.keep = options.restarts, nil, nil end
   function given.make(restart, into)
     local made = recipe.trainer(options.seed, restart, model)

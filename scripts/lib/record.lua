@@ -9,6 +9,7 @@ local json = require 'pushdown.json'
 local options_of = require 'pushdown.grid.options'
 local pd = require 'pushdown'
 local store = require 'pushdown.store.folder'
+local tables = require 'pushdown.tables'
 local table_of = require 'pushdown.text.table'
 
 local M = {}
@@ -78,9 +79,7 @@ function M.difference(one, other)
   for _, entry in ipairs { one, other } do
     for name in pairs(entry.fields) do names[name] = true end
   end
-  local sorted = {}
-  for name in pairs(names) do sorted[#sorted + 1] = name end
-  table.sort(sorted)
+  local sorted = tables.keys(names)
   for _, name in ipairs(sorted) do
     local a, b = one.fields[name] or '', other.fields[name] or ''
     if not circumstances[name] and a ~= b then return ('%s is %s and %s'):format(name, a, b) end

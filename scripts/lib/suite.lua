@@ -14,6 +14,7 @@ local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
 local statistics = require 'pushdown.statistics'
 local table_of = require 'pushdown.text.table'
+local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -112,8 +113,7 @@ local function points_of(options, searched)
       local values, more = options[item.interval], {}
       for _, point in ipairs(points) do
         for i = 1, #values == 2 and 1 or #values do
-          local copy = { [item.name] = values[i] }
-          for key, value in pairs(point) do copy[key] = value end
+          local copy = tables.merged({ [item.name] = values[i] }, point)
           more[#more + 1] = copy
         end
       end
@@ -153,8 +153,7 @@ function M.train(given)
   end
   for _, task in ipairs(options.tasks) do
     for _, model in ipairs(options.models) do
-      local fixed = { task = task, model = model }
-      for key, value in pairs(settings) do fixed[key] = value end
+      local fixed = tables.merged({ task = task, model = model }, settings)
       grids[#grids + 1] = { name = ('%s/%s/%s'):format(given.name, task, model), script = given.script,
         folder = ('%s/%s/%s'):format(options.folder, task, model), fixed = fixed, points = points,
         restarts = options.restarts }

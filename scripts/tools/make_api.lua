@@ -18,10 +18,7 @@ local function entry(doc)
 end
 
 local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
+  return pd.tables.keys(t)
 end
 
 -- Owner ("pd.stack", "Tensor") -> list of the names of its members.

@@ -9,10 +9,7 @@ local out = {}
 local function write(...) out[#out + 1] = (...):format(select(2, ...)) end
 
 local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
+  return pd.tables.keys(t)
 end
 
 local lua_keywords = { ['end'] = true, ['in'] = true, ['repeat'] = true, ['function'] = true, ['not'] = true }

@@ -2,9 +2,7 @@
 -- model with 8 hidden units: name -> { row =, label =, and the options }. docs/reference/diffstk.md lists what the
 -- paper prints, what it leaves open, and our choices.
 local function controller(kind, more)
-  local options = { kind = kind, hidden = 8 }
-  for key, value in pairs(more or {}) do options[key] = value end
-  return options
+  return pd.tables.merged({ kind = kind, hidden = 8 }, more)
 end
 
 -- Equations 5 to 7: one stack of scalars with push, pop and no_op; equation 4: P has three columns.

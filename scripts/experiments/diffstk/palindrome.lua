@@ -21,8 +21,7 @@ local model = protocol.models.superposition_lstm
 local kept, rows = tables.run(options, { { task = 'palindrome', row = model.label,
   point = { model = 'superposition_lstm' } } })
 
-local task = { task = 'palindrome' }
-for key, value in pairs(options) do task[key] = value end
+local task = pd.tables.merged({ task = 'palindrome' }, options)
 local grammar = protocol.grammar(task)
 local sets = protocol.sets(task, grammar)
 local programmed

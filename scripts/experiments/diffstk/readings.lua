@@ -39,8 +39,7 @@ local all = {}
 for _, task in ipairs(options.tasks) do
   for _, reading in ipairs(readings) do
     for _, model in ipairs(reading[3] or stacks) do
-      local point = { model = model }
-      for key, value in pairs(reading[2]) do point[key] = value end
+      local point = pd.tables.merged({ model = model }, reading[2])
       all[#all + 1] = { task = task, row = reading[1], column = protocol.models[model].label, point = point }
     end
   end

@@ -18,8 +18,7 @@ function M.start(given)
   local options = cells.options { tasks = { given.task }, choices = given.choices, restarts = given.restarts or 10,
     folder = given.folder or 'runs/diffstk/grid', columns = given.columns }
   for _, option in ipairs(protocol.options) do
-    local changed = {}
-    for key, value in pairs(option) do changed[key] = value end
+    local changed = pd.tables.merged(option)
     if given.defaults and given.defaults[option[1]] ~= nil then changed[2] = given.defaults[option[1]] end
     options[#options + 1] = changed
   end
@@ -120,8 +119,7 @@ end
 
 -- Prints the explanation below every table.
 function M.explain(run, options, task)
-  local set = { task = task }
-  for key, value in pairs(options) do set[key] = value end
+  local set = pd.tables.merged({ task = task }, options)
   local grammar = protocol.grammar(set)
   local sets, parts = protocol.sets(set, grammar), {}
   for _, name in ipairs(protocol.set_names(options)) do

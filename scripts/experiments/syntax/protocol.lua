@@ -59,10 +59,7 @@ M.number_options = {
 }
 -- The options of the smaller runs, with those of the script added.
 function M.smaller(sizes, own)
-  local all = {}
-  for key, value in pairs(sizes) do all[key] = value end
-  for key, value in pairs(own) do all[key] = value end
-  return all
+  return pd.tables.merged(sizes, own)
 end
 M.quick = { hidden = 50, stack_size = 8, embedding = 25, vocabulary = 2000, epochs = 2 }
 M.smoke = { hidden = 4, stack_size = 2, max_strength = 2, embedding = 3, vocabulary = 50, batch = 4,

@@ -4,6 +4,7 @@ local json = require 'pushdown.json'
 local page = require 'pushdown.experiment.page'
 local pd = require 'pushdown'
 local provenance = require 'pushdown.store.provenance'
+local tables = require 'pushdown.tables'
 local table_of = require 'pushdown.text.table'
 local values = require 'pushdown.store.values'
 
@@ -20,9 +21,16 @@ end
 -- run:trainer(options) -> Trainer: pd.train.trainer in the run's folder. If a start of this run was interrupted, the
 -- training continues from its last checkpoint, with the numbers of a run that was never interrupted.
 function Run:trainer(options)
-  local all = { run_folder = self.folder, resume = true }
-  for name, value in pairs(options) do all[name] = value end
-  return pd.train.trainer(all)
+  return pd.train.trainer(tables.merged({ run_folder = self.folder, resume = true }, options))
+end
+
+-- run:resumed(options) -> the Trainer of an earlier start of this run, by pd.train.resume with these options, or nil if
+-- there is no checkpoint.
+function Run:resumed(options)
+  if not files.exists(self:path 'checkpoints/last.safetensors') then return nil end
+  local trainer = pd.train.resume(self.folder, options)
+  print(('Resuming after epoch %d.'):format(#trainer:history()))
+  return trainer
 end
 
 -- run:finish(result): writes the final numbers of the run, one flat table, atomically to result.json and enters

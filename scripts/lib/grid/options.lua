@@ -3,14 +3,12 @@
 local bit = require 'bit'
 local pd = require 'pushdown'
 local values = require 'pushdown.store.values'
+local tables = require 'pushdown.tables'
 
 local M = { text = values.text, same = values.same }
 
 function M.keys(options)
-  local keys = {}
-  for key in pairs(options) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
+  return tables.keys(options)
 end
 
 local function add_option_words(words, options)

@@ -1,6 +1,7 @@
 -- A small SVG 1.1 writer: collects elements with escaped attributes and texts in one self-contained
 -- document.
 local pd = require 'pushdown'
+local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -25,9 +26,7 @@ function M.number(value)
 end
 
 local function attributes_text(attributes)
-  local keys = {}
-  for key in pairs(attributes) do keys[#keys + 1] = key end
-  table.sort(keys)
+  local keys = tables.keys(attributes)
   for i, key in ipairs(keys) do
     local value = attributes[key]
     if type(value) == 'number' then value = M.number(value) end
@@ -51,15 +50,13 @@ function Canvas:add(name, attributes, content)
 end
 
 function Canvas:line(x1, y1, x2, y2, attributes)
-  local all = { x1 = x1, y1 = y1, x2 = x2, y2 = y2, stroke = M.ink, ['stroke-width'] = 1 }
-  for key, value in pairs(attributes or {}) do all[key] = value end
+  local all = tables.merged({ x1 = x1, y1 = y1, x2 = x2, y2 = y2, stroke = M.ink, ['stroke-width'] = 1 }, attributes)
   self:add('line', all)
 end
 
 -- Adds text with its baseline at (x, y); anchor: start, middle or end.
 function Canvas:text(x, y, text, attributes)
-  local all = { x = x, y = y, fill = M.ink }
-  for key, value in pairs(attributes or {}) do all[key] = value end
+  local all = tables.merged({ x = x, y = y, fill = M.ink }, attributes)
   self:add('text', all, M.escape(text))
 end
 

@@ -3,6 +3,7 @@ local library = require 'pushdown.prompt.library'
 local options = require 'pushdown.prompt.options'
 local pd = require 'pushdown'
 local search = require 'pushdown.prompt.search'
+local tables = require 'pushdown.tables'
 local wrap = require 'pushdown.text.wrapped'
 
 -- Columns of a line: those of the terminal, but at most as many as are easy to read.
@@ -28,10 +29,7 @@ local function wrapped_description(text)
 end
 
 local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t) do if type(key) == 'string' then keys[#keys + 1] = key end end
-  table.sort(keys)
-  return keys
+  return tables.keys(t, 'string')
 end
 
 -- A comment with its paragraphs and the items of its lists, which are indented by two blanks, wrapped.

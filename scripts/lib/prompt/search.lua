@@ -2,6 +2,7 @@
 -- documentation.
 local library = require 'pushdown.prompt.library'
 local pd = require 'pushdown'
+local tables = require 'pushdown.tables'
 
 -- Ignores case, and treats hyphens, underscores and blanks as equal.
 local function plain(text) return (text:lower():gsub('[%s_%-–]+', ' ')) end
@@ -12,10 +13,7 @@ local function usage_and_sentence(doc)
 end
 
 local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t) do if type(key) == 'string' then keys[#keys + 1] = key end end
-  table.sort(keys)
-  return keys
+  return tables.keys(t, 'string')
 end
 
 -- Collects everything that is found, names first: lists of {title, text}.

@@ -1,6 +1,7 @@
 -- Shows rows of the registry: as tables that fit into the terminal, JSON or CSV.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local tables = require 'pushdown.tables'
 local measure = require 'pushdown.text.measure'
 local runs = require 'pushdown.runs'
 local shorten = require 'pushdown.runs.shorten'
@@ -293,9 +294,7 @@ function M.csv(rows)
     for _, row in ipairs(rows) do
       for name in pairs(row[part] or {}) do names[part .. '.' .. name] = true end
     end
-    local sorted = {}
-    for name in pairs(names) do sorted[#sorted + 1] = name end
-    table.sort(sorted)
+    local sorted = tables.keys(names)
     for _, name in ipairs(sorted) do add(name) end
   end
   local cells = {}

@@ -6,6 +6,7 @@ local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local origin = require 'pushdown.store.origin'
 local pd = require 'pushdown'
+local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -50,9 +51,9 @@ local order = { 'started', 'finished', 'command_line', 'working_directory', 'see
   'machine', 'root', 'inputs' }
 
 local function this_start(folder)
-  local start = { started = os.date '!%Y-%m-%dT%H:%M:%SZ', command_line = json.list(pd.process.command_line()),
-    seed = pd.session().stream_seed, inputs = keep_inputs(folder) }
-  for key, value in pairs(M.facts()) do start[key] = value end
+  local start = tables.merged({ started = os.date '!%Y-%m-%dT%H:%M:%SZ',
+    command_line = json.list(pd.process.command_line()), seed = pd.session().stream_seed,
+    inputs = keep_inputs(folder) }, M.facts())
   return json.ordered(start, order)
 end
 

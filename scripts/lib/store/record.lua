@@ -2,6 +2,7 @@
 local folder_of = require 'pushdown.store.folder'
 local pd = require 'pushdown'
 local provenance = require 'pushdown.store.provenance'
+local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -80,8 +81,7 @@ function M.record(fields)
   record.training = fields.training
   record.lock, held[fields.folder] = record.lock or held[fields.folder], nil
   open_records[fields.folder], record.ended = record, nil
-  local row = { host = pd.process.host(), pid = pd.process.pid() }
-  for key, value in pairs(fields) do row[key] = value end
+  local row = tables.merged({ host = pd.process.host(), pid = pd.process.pid() }, fields)
   row.training = nil
   if not M.path() then return record end
   warn_unless(pcall(function()
@@ -102,8 +102,7 @@ end
 function Record:finish(fields)
   self.ended = true
   if not self.id then return end
-  local ended = { status = 'done', result = folder_of.result(self.folder) }
-  for key, value in pairs(fields or {}) do ended[key] = value end
+  local ended = tables.merged({ status = 'done', result = folder_of.result(self.folder) }, fields)
   if ended.message then ended.message = pd._text.clean(ended.message:sub(1, longest_message)) end
   if not ended.seconds and ended.result then ended.seconds = tonumber(ended.result.seconds) end
   warn_unless(pcall(self.registry.finish, self.registry, self.id, ended))

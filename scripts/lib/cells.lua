@@ -9,16 +9,24 @@
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
+local pd = require 'pushdown'
 local statistics = require 'pushdown.statistics'
-local table_of = require 'pushdown.text.table'
 local tables = require 'pushdown.tables'
+local table_of = require 'pushdown.text.table'
 
 local M = {}
 
--- cells.options{ tasks =, choices =, columns =, restarts =, folder = } -> the options that cells.train reads; the
--- script of a table declares them. tasks: the tasks of the table; choices: all tasks that can be chosen, if there are
--- more; columns: the description of --columns, if the table has that option.
-function M.options(given)
+local options_of = pd._options.declare('cells.options', {
+  { 'tasks', nil, 'the tasks of the table', type = 'list', required = true },
+  { 'choices', nil, 'all tasks that can be chosen, if there are more', type = 'list' },
+  { 'columns', nil, 'the description of --columns, if the table has that option', type = 'text' },
+  { 'restarts', nil, 'restarts of every run by default', type = 'integer', required = true },
+  { 'folder', nil, 'folder of the runs by default', type = 'text', required = true },
+})
+
+-- cells.options{options} -> the options that cells.train reads; the script of a table declares them.
+function M.options(declared)
+  local given = options_of(declared)
   local options = {
     { 'tasks', given.tasks, 'languages', choices = given.choices or given.tasks },
     { 'rows', {}, 'rows whose names begin with one of these; none: all' },
@@ -58,11 +66,19 @@ local function wanted(cells, options)
   return kept
 end
 
--- cells.train{ cells =, options =, settings =, name =, script = } -> cells, rows. Trains the unfinished runs of the
--- cells that options.tasks, rows and columns choose. Returns these cells, each with its finished runs as `runs`, and
--- the rows of grid.run. settings: declared options that the script also takes; those that differ from their defaults
--- are passed to it. The grid of a task is called name/task.
-function M.train(given)
+local train_options = pd._options.declare('cells.train', {
+  { 'cells', nil, 'all cells of the table', type = 'list of tables', required = true },
+  { 'options', nil, 'the options of the script: those of cells.options', type = 'table', required = true },
+  { 'settings', nil, 'declared options that the script of a run also takes; those that differ from their defaults are '
+    .. 'passed to it', type = 'list', required = true },
+  { 'name', nil, 'the grid of a task is called name/task', type = 'text', required = true },
+  { 'script', nil, 'the script of a run', type = 'text', required = true },
+})
+
+-- cells.train{options} -> cells, rows. Trains the unfinished runs of the cells that --tasks, --rows and --columns
+-- choose. Returns these cells, each with its finished runs as `runs`, and the rows of grid.run.
+function M.train(declared)
+  local given = train_options(declared)
   local options, grids, known = given.options, {}, {}
   local kept = wanted(given.cells, options)
   local settings = {}

@@ -10,9 +10,7 @@ local table_of = require 'pushdown.text.table'
 
 local M = {}
 
--- report.table{columns=, rows=, title=, note=}: a column is a name or {name, format = '%.4f', align =
--- 'left' | 'right'}; numbers are right-aligned by default. A row is a list, or a table by column name.
--- NaN is shown as a dash. note: a text below the table.
+-- report.table{options} -> a table, with text(), markdown(), csv(), latex() and save(path).
 function M.table(given) return table_of.new(given) end
 
 -- report.page{options} -> a description of the written page. Writes the page of `pushdown report`.

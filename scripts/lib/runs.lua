@@ -26,9 +26,9 @@ function M.path() return record.path() end
 -- runs.open(path, options) -> Registry: opens the registry at the path, by default runs.path().
 function M.open(path, options) return record.open(path, options) end
 
--- runs.record{folder=, experiment=, options=, ...} -> Record: locks the folder for this process and enters the run in
--- the registry. record:finish{status=, result=, message=, seconds=} records its end, record:update(fields) replaces
--- fields of its row.
+-- runs.record{options} -> Record: locks the folder for this process and enters the run in the registry.
+-- record:finish{status=, result=, message=, seconds=} records its end, record:update(fields) replaces fields of its
+-- row.
 function M.record(fields) return record.record(fields) end
 
 -- The numbers of every epoch of the training in a folder, read from its metrics; empty if no epoch was finished.

@@ -12,15 +12,25 @@ local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
+local pd = require 'pushdown'
 local statistics = require 'pushdown.statistics'
-local table_of = require 'pushdown.text.table'
 local tables = require 'pushdown.tables'
+local table_of = require 'pushdown.text.table'
 
 local M = {}
 
--- suite.options{ tasks =, models =, restarts =, folder =, searched = list of options whose defaults are intervals or
--- lists } -> the options that suite.train reads.
-function M.options(given)
+local options_of = pd._options.declare('suite.options', {
+  { 'tasks', nil, 'the tasks of the suite', type = 'list', required = true },
+  { 'choices', nil, 'all tasks that can be chosen, if there are more', type = 'list' },
+  { 'models', nil, 'the models of the suite', type = 'list', required = true },
+  { 'restarts', nil, 'repeats of every setting by default', type = 'integer', required = true },
+  { 'folder', nil, 'folder of the runs by default', type = 'text', required = true },
+  { 'searched', nil, 'options whose defaults are intervals or lists', type = 'list of tables', required = true },
+})
+
+-- suite.options{options} -> the options that suite.train reads.
+function M.options(declared)
+  local given = options_of(declared)
   local options = {
     { 'tasks', given.tasks, 'tasks', choices = given.choices or given.tasks },
     { 'models', given.models, 'models to compare', choices = given.models },
@@ -135,14 +145,29 @@ local function better(a, b, choose)
   return a.point < b.point
 end
 
--- suite.train{ name =, script =, options =, settings =, searched =, choose =, published =, known =, name_of = } ->
--- { settings =, rows =, chosen = {[task] = {[model] = setting}}, published = }. Trains what is not trained yet.
--- published: the file of `--published paper`; known, name_of: see suite.published. searched: list of { name = option of
--- a run, interval = the option with its bounds, kind = distribution of pushdown.grid }; choose: the numbers of a result
--- that choose, the first one that differs; names that end in _loss or _perplexity are to be low, others high. A
--- setting: { task =, model =, point =, runs = the finished ones, means = {[key of choose, or score]}, deviation = and
--- best = of the score }.
-function M.train(given)
+local of_both = {
+  { 'options', nil, 'the options of the script: those of suite.options', type = 'table', required = true },
+  { 'choose', nil, 'the numbers of a result that choose a setting, the first one that differs; names that end in _loss '
+    .. 'or _perplexity are to be low, others high', type = 'list of texts', required = true },
+}
+local train_options = pd._options.declare('suite.train', of_both, {
+  { 'name', nil, 'of the suite', type = 'text', required = true },
+  { 'script', nil, 'the script of a run', type = 'text', required = true },
+  { 'settings', nil, 'declared options that the script of a run also takes', type = 'list', required = true },
+  { 'searched', nil, 'what is searched', type = 'list of tables', required = true, inside = {
+    { 'name', nil, 'option of a run', type = 'text', required = true },
+    { 'interval', nil, 'the option of the suite with its bounds', type = 'text', required = true },
+    { 'kind', nil, 'distribution of pushdown.grid', type = 'text', required = true } } },
+  { 'published', nil, 'the file of `--published paper`', type = 'text', required = true },
+  { 'known', nil, 'see suite.published: tasks', type = 'list', required = true },
+  { 'name_of', nil, 'see suite.published', type = 'function' },
+})
+
+-- suite.train{options} -> { settings =, rows =, chosen = {[task] = {[model] = setting}}, published = }. Trains what is
+-- not trained yet. A setting: { task =, model =, point =, runs = the finished ones, means = {[key of choose, or
+-- score]}, deviation = and best = of the score }.
+function M.train(declared)
+  local given = train_options(declared)
   local options, grids = given.options, {}
   local path = options.published == 'paper' and given.published or options.published
   local published = M.published(path, given.known, options.tasks, given.name_of)
@@ -197,12 +222,12 @@ local function percent(share) return share and 100 * share or '' end
 
 local function matrix(given, name, title, value, published)
   local options, columns, rows = given.options, { 'task' }, {}
-  for _, extra in ipairs(given.columns or {}) do columns[#columns + 1] = extra.name end
+  for _, extra in ipairs(given.columns) do columns[#columns + 1] = extra.name end
   for _, model in ipairs(options.models) do columns[#columns + 1] = { given.labels[model], format = '%.1f' } end
   for _, model in ipairs(published.models) do columns[#columns + 1] = { model .. ' (published)', format = '%.1f' } end
   for i, task in ipairs(options.tasks) do
     local row = { given.title(task) }
-    for _, extra in ipairs(given.columns or {}) do row[#row + 1] = extra.of(task) end
+    for _, extra in ipairs(given.columns) do row[#row + 1] = extra.of(task) end
     for _, model in ipairs(options.models) do row[#row + 1] = percent(value(task, model)) end
     for _, model in ipairs(published.models) do row[#row + 1] = published.scores[model][task] or '' end
     rows[i] = row
@@ -259,10 +284,34 @@ local function draw(given)
     'mean_accuracy', 'standard_deviation' }, rows = drawn }):csv())
 end
 
--- suite.finish{ run =, found =, options =, labels = {[model]}, title = function(task), score = what the score is,
--- x_label =, y_label =, choose =, columns = list of {name =, of = function(task)} }: tables of models by tasks, of the
--- settings, plots by length, and the end of the run; failed runs are an error.
-function M.finish(given)
+-- suite.lengths(run, label, spec): draws the lengths.csv of a run as one line. spec: the title and the labels of the
+-- axes, as for plot.lines.
+function M.lengths(run, label, spec)
+  local line = { name = label, x = {}, y = {} }
+  for i, row in ipairs(select(2, csv.read(run:path 'lengths.csv'))) do
+    line.x[i], line.y[i] = tonumber(row.length), 100 * tonumber(row.accuracy)
+  end
+  spec.y_min, spec.y_max, spec.series = 0, 100, { line }
+  run:lines('lengths', spec)
+end
+
+local finish_options = pd._options.declare('suite.finish', of_both, {
+  { 'run', nil, 'the run of the script', type = 'table', required = true },
+  { 'found', nil, 'the result of suite.train', type = 'table', required = true },
+  { 'labels', nil, 'model -> its name in tables', type = 'table', required = true },
+  { 'title', nil, 'title(task) -> its name in tables', type = 'function', required = true },
+  { 'score', nil, 'what the score is', type = 'text', required = true },
+  { 'x_label', nil, 'of the plots by length', type = 'text', required = true },
+  { 'y_label', nil, 'of the plots by length', type = 'text', required = true },
+  { 'columns', {}, 'further columns', type = 'list of tables', inside = {
+    { 'name', nil, 'its name', type = 'text', required = true },
+    { 'of', nil, 'of(task) -> the cell', type = 'function', required = true } } },
+})
+
+-- suite.finish{options}: tables of models by tasks, of the settings, plots by length, and the end of the run; failed
+-- runs are an error.
+function M.finish(declared)
+  local given = finish_options(declared)
   local options, found, run = given.options, given.found, given.run
   local function chosen(task, model) return (found.chosen[task] or {})[model] end
   local published = found.published

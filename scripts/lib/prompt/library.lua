@@ -124,21 +124,14 @@ function M.functions()
 end
 
 -- options(call, list) -> the options of a function of a module, 'pd.grid.run', in the form of pd.options; or those of
--- the tables in its option `list`. Without a declaration they have only the names in the comment above the function, as
--- in 'run{name=, script=}'.
+-- the tables in its option `list`.
 function M.options(call, list)
-  local module, name = call:match '^pd%.([%w_]+)%.([%w_]+)$'
-  local loaded = module and M.load(module)
-  local declared, found = loaded and pd.options(call), {}
-  for _, option in ipairs(list and declared or {}) do
+  local declared = pd.options(call) or {}
+  if not list then return declared end
+  for _, option in ipairs(declared) do
     if option.name == list then return option.inside or {} end
   end
-  if declared and not list then return declared end
-  local f = type(loaded) == 'table' and not list and rawget(loaded, name)
-  local comment = type(f) == 'function' and M.source(f)
-  local braces = comment and comment:match(name .. '%(?(%b{})')
-  for option in (braces or ''):gmatch '([%a_][%w_]*)%s*=' do found[#found + 1] = { name = option } end
-  return found
+  return {}
 end
 
 return M

@@ -66,14 +66,24 @@ end
 -- record.in_experiment(folder): the same for the runs of pd.experiment.start only.
 function M.in_experiment(folder) return inside_of(folder, function(record) return not record.training end) end
 
--- runs.record{folder=, experiment=, options=, ...} -> Record: locks the folder for this process and enters the run in
--- the registry. Raises an error if another process holds the lock. The fields are those of a row. training = true is
--- for a trainer that no experiment declared; its run is interrupted if the process ends first. If the registry cannot
--- be written, there is only a warning.
-function M.record(fields)
-  if type(fields) ~= 'table' or type(fields.folder) ~= 'string' then
-    error('[runs.record] expected a table with the folder of the run', 2)
-  end
+local fields_of = pd._options.declare('runs.record', {
+  { 'folder', nil, 'the run folder', type = 'text', required = true },
+  { 'experiment', nil, 'its name', type = 'text' },
+  { 'grid', nil, 'the name of the grid', type = 'text' },
+  { 'point', nil, 'the point of the grid', type = 'text' },
+  { 'restart', nil, 'the number of the restart', type = 'integer' },
+  { 'seed', nil, 'the random seed', type = 'integer' },
+  { 'options', nil, 'all options', type = 'table' },
+  { 'command', nil, 'the words of the command line', type = 'list of texts' },
+  { 'git', nil, 'the state of the repository', type = 'text' },
+  { 'training', nil, 'for a trainer that no experiment declared: its run is interrupted if the process ends first',
+    type = 'boolean' },
+})
+
+-- runs.record{options} -> Record: locks the folder for this process and enters the run in the registry. Raises an error
+-- if another process holds the lock. If the registry cannot be written, there is only a warning.
+function M.record(given)
+  local fields = fields_of(given)
   local known = open_records[fields.folder]
   local record = known or setmetatable({ folder = fields.folder }, Record)
   -- The trainer of a training keeps other processes out itself.

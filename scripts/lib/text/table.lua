@@ -1,6 +1,7 @@
 -- Tables as text: aligned for the terminal, Markdown, CSV and LaTeX.
 local files = require 'pushdown.files'
 local measure = require 'pushdown.text.measure'
+local pd = require 'pushdown'
 local wrapped = require 'pushdown.text.wrapped'
 
 local M = {}
@@ -17,11 +18,17 @@ local function cell_text(value, column)
   return value == math.floor(value) and ('%.0f'):format(value) or ('%.6g'):format(value)
 end
 
--- table.new{columns=, rows=, title=, note=} -> Table: report.table.
-function M.new(given)
-  if type(given) ~= 'table' or type(given.columns) ~= 'table' or type(given.rows) ~= 'table' then
-    error('[report.table] expected {columns = {...}, rows = {...}}', 2)
-  end
+local options_of = pd._options.declare('report.table', {
+  { 'columns', nil, "names, or tables {name, format = '%.4f', align = 'left' or 'right'}; numbers are right-aligned by "
+    .. 'default', type = 'table', required = true },
+  { 'rows', nil, 'lists, or tables by column name; NaN is shown as a dash', type = 'table', required = true },
+  { 'title', nil, 'text above the table', type = 'text' },
+  { 'note', nil, 'text below the table', type = 'text' },
+})
+
+-- table.new(options) -> Table: report.table.
+function M.new(options)
+  local given = options_of(options)
   local self = setmetatable({ columns = {}, rows = {}, title = given.title, note = given.note }, Table)
   for i, column in ipairs(given.columns) do
     column = type(column) == 'table' and column or { column }

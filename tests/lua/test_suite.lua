@@ -339,7 +339,7 @@ test('a training continues with more updates or epochs', function()
     assert(status == 0, output)
     extra[#extra + 1], extra[#extra + 2] = case[2], tostring(case[4])
     output, status = run(script, '--smoke', '--run-folder', place, unpack(extra))
-    assert(status == 0 and output:find('Going on after', 1, true), output)
+    assert(status == 0 and output:find('Resuming after', 1, true), output)
     local whole = place .. '-whole'
     output, status = run(script, '--smoke', '--run-folder', whole, unpack(extra))
     assert(status == 0, output)

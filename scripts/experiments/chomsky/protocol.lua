@@ -2,7 +2,6 @@
 -- its score. docs/reference/experiments.md lists what comes from the paper or its program and what was chosen.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
-local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
 local suite = require 'pushdown.suite'
@@ -62,11 +61,8 @@ end
 
 local function trainer_of(options, run, pairs)
   local epochs = math.ceil(options.steps / options.steps_of_an_epoch)
-  if files.exists(run:path 'checkpoints/last.safetensors') then
-    local trainer = pd.train.resume(run.folder, { epochs = epochs })
-    print(('Going on after %d updates.'):format(trainer:updates()))
-    return trainer
-  end
+  local resumed = run:resumed { epochs = epochs }
+  if resumed then return resumed end
   return pd.train.trainer {
     model = M.model(options, pairs), train = M.pairs(options, options.lengths, options.one_length),
     batch = options.batch, epochs = epochs, epoch_batches = options.steps_of_an_epoch, accuracy_every = 0,

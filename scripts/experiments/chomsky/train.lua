@@ -4,8 +4,8 @@
 --   pushdown scripts/experiments/chomsky/train.lua --task reverse_string --model stack_rnn --learning-rate 1e-3
 --
 -- Started again on the same --run-folder it goes on where it stopped.
-local csv = require 'pushdown.csv'
 local experiment = require 'pushdown.experiment'
+local suite = require 'pushdown.suite'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
 local options, run = experiment.start {
@@ -24,18 +24,11 @@ local options, run = experiment.start {
 
 local result = protocol.train(options, run)
 local title = ('%s, %s'):format(protocol.title(options.task), protocol.models[options.model].label)
-local rows = {}
-for _, key in ipairs { 'score', 'valid_accuracy', 'valid_perplexity', 'train_perplexity', 'steps', 'parameters',
-  'seconds' } do
-  rows[#rows + 1] = { (key:gsub('_', ' ')), result[key] }
-end
-run:table('results', { title = ('%s, learning rate %g, batch %d, seed %d'):format(title, options.learning_rate,
-  options.batch, options.seed), columns = { 'figure', { 'value', format = '%.6g' } }, rows = rows,
+run:results(result, { 'score', 'valid_accuracy', 'valid_perplexity', 'train_perplexity', 'steps', 'parameters',
+  'seconds' }, {
+  title = ('%s, learning rate %g, batch %d, seed %d'):format(title, options.learning_rate, options.batch,
+    options.seed),
   note = ('The score is the mean accuracy of a symbol over the lengths %d to %d.'):format(
     protocol.score_lengths(options)) })
-local line = { name = protocol.models[options.model].label, x = {}, y = {} }
-for i, row in ipairs(select(2, csv.read(run:path 'lengths.csv'))) do
-  line.x[i], line.y[i] = tonumber(row.length), 100 * tonumber(row.accuracy)
-end
-run:lines('lengths', { title = title, x_label = 'length of the source', y_label = 'accuracy of a symbol (%)',
-  y_min = 0, y_max = 100, series = { line } })
+suite.lengths(run, protocol.models[options.model].label, { title = title, x_label = 'length of the source',
+  y_label = 'accuracy of a symbol (%)' })

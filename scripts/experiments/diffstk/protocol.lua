@@ -176,11 +176,8 @@ local function curriculum_of(options, train)
 end
 
 local function trainer_of(options, run, grammar, sets)
-  if files.exists(run:path 'checkpoints/last.safetensors') then
-    local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
-    print(('Resuming after epoch %d.'):format(#trainer:history()))
-    return trainer
-  end
+  local resumed = run:resumed { epochs = options.epochs }
+  if resumed then return resumed end
   local objective = { kind = options.objective }
   if options.objective == 'joint' then
     objective.symbol_weight, objective.validity_weight = options.symbol_weight, options.validity_weight

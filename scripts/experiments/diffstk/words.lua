@@ -75,11 +75,8 @@ local function model_of(options, corpus)
 end
 
 local function trainer_of(options, run, corpus)
-  if files.exists(run:path 'checkpoints/last.safetensors') then
-    local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
-    print(('Resuming after epoch %d.'):format(#trainer:history()))
-    return trainer
-  end
+  local resumed = run:resumed { epochs = options.epochs }
+  if resumed then return resumed end
   return pd.train.trainer {
     model = model_of(options, corpus), train = corpus.train, valid = corpus.valid, batch = options.batch,
     chunk = options.window, stack_chunks = options.stack_windows, epochs = options.epochs, seed = options.seed,

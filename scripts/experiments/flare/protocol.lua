@@ -2,7 +2,6 @@
 -- training and its score. docs/reference/experiments.md lists what comes from the paper and what was chosen.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
-local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
@@ -143,11 +142,8 @@ function M.model(options, alphabet)
 end
 
 local function trainer_of(options, run, sets)
-  if files.exists(run:path 'checkpoints/last.safetensors') then
-    local trainer = pd.train.resume(run.folder, { epochs = options.epochs, stop_patience = options.patience })
-    print(('Going on after epoch %d.'):format(#trainer:history()))
-    return trainer
-  end
+  local resumed = run:resumed { epochs = options.epochs, stop_patience = options.patience }
+  if resumed then return resumed end
   local objective = options.loss == 'recognition' and 'final'
     or { kind = 'recognition_and_language_model', weight = options.loss_weight }
   return pd.train.trainer {

@@ -10,7 +10,6 @@
 -- below it, by up to 0.007 nats per symbol on the tasks of the paper.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
-local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
 local M = {}
@@ -119,11 +118,8 @@ function M.train(options, run)
   end)
   if before then return before end
   local grammar = pd.grammar.load(options.task)
-  local trainer
-  if files.exists(run:path 'checkpoints/last.safetensors') then
-    trainer = pd.train.resume(run.folder, { epochs = options.epochs })
-    print(('Resuming after epoch %d.'):format(#trainer:history()))
-  else
+  local trainer = run:resumed { epochs = options.epochs }
+  if not trainer then
     local sampler = grammar:sampler { lengths = options.lengths }
     trainer = pd.train.trainer {
       model = pd.model.language_model {

@@ -24,14 +24,9 @@ local options, run = experiment.start {
 }
 
 local result = protocol.train(options, run)
-local rows = {}
-for _, key in ipairs { 'validation_cross_entropy', 'validation_lower_bound', 'validation_difference',
-  'test_cross_entropy', 'test_lower_bound', 'test_difference', 'best_epoch', 'epochs', 'seconds' } do
-  rows[#rows + 1] = { (key:gsub('_', ' ')), result[key] }
-end
-run:table('results', {
+run:results(result, { 'validation_cross_entropy', 'validation_lower_bound', 'validation_difference',
+  'test_cross_entropy', 'test_lower_bound', 'test_difference', 'best_epoch', 'epochs', 'seconds' }, {
   title = ('%s on %s, seed %d'):format(protocol.models[options.model].label,
-    protocol.title(options.task), options.seed),
-  columns = { 'figure', { 'value', format = '%.6g' } }, rows = rows })
+    protocol.title(options.task), options.seed) })
 print('\nEntropies in nats per symbol; test figures by length: ' .. run:path 'test.csv')
 print('The lower bound includes the ends of the strings, which the models do not predict, as in the paper.')

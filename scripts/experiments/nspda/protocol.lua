@@ -176,11 +176,8 @@ local function learning_of(options)
 end
 
 local function trainer_of(options, run, grammar)
-  if files.exists(run:path 'checkpoints/last.safetensors') then
-    local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
-    print(('Resuming after epoch %d.'):format(#trainer:history()))
-    return trainer
-  end
+  local resumed = run:resumed { epochs = options.epochs }
+  if resumed then return resumed end
   local kind = M.models[options.model]
   local model = M.model(options, grammar)
   local hint = chosen(options, 'hint')

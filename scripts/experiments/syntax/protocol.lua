@@ -112,11 +112,8 @@ local function network_of(options, alphabet)
 end
 
 local function trainer_of(options, run, made)
-  if files.exists(run:path 'checkpoints/last.safetensors') then
-    local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
-    print(('Resuming after epoch %d.'):format(#trainer:history()))
-    return trainer
-  end
+  local resumed = run:resumed { epochs = options.epochs }
+  if resumed then return resumed end
   local given = made()
   for key, value in pairs { batch = options.batch, average = 'batches', epochs = options.epochs, seed = options.seed,
     clip_norm = 0, optimizer = { kind = 'adam', learning_rate = options.learning_rate }, decay_patience = 0,

@@ -74,11 +74,8 @@ end
 
 local function trainer_of(options, run, pairs)
   local epochs = math.ceil(options.batches / options.average_over)
-  if files.exists(run:path 'checkpoints/last.safetensors') then
-    local trainer = pd.train.resume(run.folder, { epochs = epochs, stop_patience = options.patience })
-    print(('Resuming after %d batches.'):format(trainer:updates()))
-    return trainer
-  end
+  local resumed = run:resumed { epochs = epochs, stop_patience = options.patience }
+  if resumed then return resumed end
   if options.accuracy_every % options.average_over ~= 0 then
     error(('--accuracy-every must be a multiple of --average-over, %d, got %d'):format(options.average_over,
       options.accuracy_every), 0)

@@ -62,6 +62,14 @@ function Run:table(name, spec)
   return made
 end
 
+-- Shows these numbers of a result as the table `results`. spec: its title and note.
+function Run:results(result, keys, spec)
+  local rows = {}
+  for i, key in ipairs(keys) do rows[i] = { (key:gsub('_', ' ')), result[key] } end
+  return self:table('results', { title = spec.title, note = spec.note, rows = rows,
+    columns = { 'figure', { 'value', format = '%.6g' } } })
+end
+
 -- Saves a picture of pushdown.plot as name.svg, and also as name.pdf and name.png if rsvg-convert is installed.
 -- Adds it to the run's page.
 function Run:picture(name, picture)

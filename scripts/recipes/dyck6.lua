@@ -17,16 +17,11 @@ return {
   search = { restarts = 4, rungs = { 26 }, keep = { 2 }, solved = 1, better = 'higher',
     metric = 'next_symbol_ranking' },
   trainer = function(seed, restart, model)
-    return {
-      model = task:network(model.network, { noise = model.noise, stacks = model.stacks,
-        seed = 1000 * seed + restart }),
-      stages = {
-        task:stage(10, { seed = seed, epochs = 8, learning_rate = 0.01 }),
-        task:stage(20, { seed = seed, epochs = 12, learning_rate = 0.01 }),
-        task:stage(54, { seed = seed, epochs = 10, learning_rate = 0.01 }),
-        task:stage(54, { seed = seed, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } }),
-      },
-      seed = seed, grammar = task.grammar, best_by = 'next_symbols', decay_patience = 0, stop_patience = 0,
-    }
+    return task:training(seed, restart, model, {
+      { 10, epochs = 8, learning_rate = 0.01 },
+      { 20, epochs = 12, learning_rate = 0.01 },
+      { 54, epochs = 10, learning_rate = 0.01 },
+      { 54, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } },
+    })
   end,
 }

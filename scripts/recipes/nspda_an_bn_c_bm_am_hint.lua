@@ -5,7 +5,6 @@
 -- With Hint #1 the network learns the mark, the pops and the end: 1 of 60 restarts with 6 neurons had no error on the
 -- test strings after 30 epochs; with 5 neurons the best of 40 had 3 %.
 -- Of five searches two solved the task, two erred on 1 in 1,000 strings; with Hint #2 all five did within 5 epochs.
--- The second stage confirms with more validation strings what the first one has found.
 local pd = require 'pushdown'
 local task = pd.recipe.task('acceptance', { grammar = 'an_bn_c_bm_am' })
 
@@ -17,15 +16,6 @@ return {
   },
   search = { restarts = 200, together = 20, solved = 0 },
   trainer = function(seed, restart, model)
-    return {
-      model = task:nspda(model, 1000 * seed + restart), seed = seed,
-      stages = {
-        { train = task:train(1000, seed), valid = task:valid(500, seed), epochs = 36, accuracy = 1 },
-        { train = task:train(1000, seed), valid = task:valid(3000, seed), epochs = 4, accuracy = 1 },
-      },
-      batch = 10,
-      objective = { kind = 'stepwise', average = true }, optimizer = { kind = 'adam', learning_rate = 0.003 },
-      clip_norm = 5, decay_patience = 0, stop_patience = 0, stop_accuracy = 0,
-    }
+    return task:training(seed, restart, model, { epochs = 36, confirmed = true })
   end,
 }

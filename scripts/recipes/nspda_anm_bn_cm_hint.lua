@@ -4,7 +4,6 @@
 --
 -- With Hint #1 the network learns the pops, the order of the symbols and the end; 2 of 40 restarts had no validation
 -- error. With the label of the whole string alone (`final`) none of 40 had fewer than 3 %.
--- The second stage confirms with more validation strings what the first one has found.
 local pd = require 'pushdown'
 local task = pd.recipe.task('acceptance', { grammar = 'anm_bn_cm' })
 
@@ -16,15 +15,6 @@ return {
   },
   search = { restarts = 200, together = 20, solved = 0 },
   trainer = function(seed, restart, model)
-    return {
-      model = task:nspda(model, 1000 * seed + restart), seed = seed,
-      stages = {
-        { train = task:train(1000, seed), valid = task:valid(500, seed), epochs = 30, accuracy = 1 },
-        { train = task:train(1000, seed), valid = task:valid(3000, seed), epochs = 4, accuracy = 1 },
-      },
-      batch = 10,
-      objective = { kind = 'stepwise', average = true }, optimizer = { kind = 'adam', learning_rate = 0.003 },
-      clip_norm = 5, decay_patience = 0, stop_patience = 0, stop_accuracy = 0,
-    }
+    return task:training(seed, restart, model, { epochs = 30, confirmed = true })
   end,
 }

@@ -15,15 +15,6 @@ return {
   },
   search = { restarts = 200, together = 20, solved = 0 },
   trainer = function(seed, restart, model)
-    return {
-      model = task:nspda(model, 1000 * seed + restart), seed = seed,
-      stages = {
-        { train = task:train(1000, seed), valid = task:valid(500, seed), epochs = 24, accuracy = 1 },
-        { train = task:train(1000, seed), valid = task:valid(3000, seed), epochs = 4, accuracy = 1 },
-      },
-      batch = 10,
-      objective = { kind = 'stepwise', average = true }, optimizer = { kind = 'adam', learning_rate = 0.003 },
-      clip_norm = 5, decay_patience = 0, stop_patience = 0, stop_accuracy = 0,
-    }
+    return task:training(seed, restart, model, { epochs = 24, confirmed = true })
   end,
 }

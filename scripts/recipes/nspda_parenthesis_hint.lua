@@ -3,7 +3,6 @@
 -- them, without the behaviour at the end of the string.
 --
 -- With Hint #1 the network learns the pops and the end; 1 of 20 restarts had no validation error.
--- The second stage confirms with more validation strings what the first one has found.
 local pd = require 'pushdown'
 local task = pd.recipe.task('acceptance', { grammar = 'parenthesis', longest = 16 })
 
@@ -15,15 +14,6 @@ return {
   },
   search = { restarts = 200, together = 20, solved = 0 },
   trainer = function(seed, restart, model)
-    return {
-      model = task:nspda(model, 1000 * seed + restart), seed = seed,
-      stages = {
-        { train = task:train(1000, seed), valid = task:valid(500, seed), epochs = 24, accuracy = 1 },
-        { train = task:train(1000, seed), valid = task:valid(3000, seed), epochs = 4, accuracy = 1 },
-      },
-      batch = 10,
-      objective = { kind = 'stepwise', average = true }, optimizer = { kind = 'adam', learning_rate = 0.003 },
-      clip_norm = 5, decay_patience = 0, stop_patience = 0, stop_accuracy = 0,
-    }
+    return task:training(seed, restart, model, { epochs = 24, confirmed = true })
   end,
 }

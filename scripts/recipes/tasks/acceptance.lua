@@ -36,6 +36,24 @@ return function(options)
     return network
   end
 
+  -- A training of such a network. given: `epochs`; `strings` (1,000) for training; confirmed = true: a second stage
+  -- confirms with more validation strings what the first one has found.
+  --
+  -- Every symbol has the label as its target (`stepwise`), which shows at once where a string goes wrong.
+  function task:training(seed, restart, model, given)
+    local training = { model = self:nspda(model, 1000 * seed + restart), seed = seed, batch = 10,
+      objective = { kind = 'stepwise', average = true }, optimizer = { kind = 'adam', learning_rate = 0.003 },
+      clip_norm = 5, decay_patience = 0, stop_patience = 0, stop_accuracy = 0 }
+    local train = self:train(given.strings or 1000, seed)
+    if given.confirmed then
+      training.stages = { { train = train, valid = self:valid(500, seed), epochs = given.epochs, accuracy = 1 },
+        { train = train, valid = self:valid(3000, seed), epochs = 4, accuracy = 1 } }
+    else
+      training.train, training.valid, training.epochs = train, self:valid(1000, seed), given.epochs
+    end
+    return training
+  end
+
   -- The seeds of these strings belong to no training or validation set.
   local function error_on(shortest, greatest, count, seed)
     return function(model)

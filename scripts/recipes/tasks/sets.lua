@@ -60,6 +60,17 @@ return function(options)
       stack = stack, coupling = of.coupling, noise = given.noise or of.noise, carry_forward = of.carry_forward }
   end
 
+  -- A training of such a network with these stages. given: `noise` and `stacks` of the network.
+  function task:training(seed, restart, given, stages)
+    for i, stage in ipairs(stages) do
+      stage.seed = seed
+      stages[i] = self:stage(stage[1], stage)
+    end
+    return { model = self:network(given.network, { noise = given.noise, stacks = given.stacks,
+      seed = 1000 * seed + restart }), stages = stages, seed = seed, grammar = grammar, best_by = 'next_symbols',
+      decay_patience = 0, stop_patience = 0 }
+  end
+
   task.tests = {}
   for i, test in ipairs { { 102 - odd, 0.99 }, { 160 + odd, 0.95 } } do
     task.tests[i] = { name = ('%d symbols'):format(test[1]), quantity = 'strings', above = test[2],

@@ -10,6 +10,8 @@
 --
 -- A failure names the line of the test file. PUSHDOWN_TEST=TEXT runs only the tests whose name contains the text. With
 -- PUSHDOWN_GC_STRESS=1 the garbage collector runs all the time, which reveals objects that are released too early.
+local files = require 'pushdown.files'
+
 local M = {}
 
 local passed, failed, left_out = 0, 0, 0
@@ -134,8 +136,59 @@ function M.command(line)
   return output, tonumber(status)
 end
 
+-- The program `pushdown` that tests run: PUSHDOWN_BINARY, or the one on the search path.
+M.program = os.getenv 'PUSHDOWN_BINARY' or 'pushdown'
+
+-- Output (both streams) and exit status of the program with these words. options: `folder`, where it runs;
+-- `environment`, assignments in front of it, such as 'OMP_NUM_THREADS=1'; `input`, a file (none); `errors`, a file for
+-- standard error.
+function M.run(words, options)
+  local given, parts = options or {}, {}
+  for i, word in ipairs(words) do parts[i] = files.quoted(word) end
+  return M.command(('cd %s && %s %s %s < %s %s'):format(files.quoted(given.folder or '.'), given.environment or '',
+    files.quoted(M.program), table.concat(parts, ' '), files.quoted(given.input or '/dev/null'),
+    given.errors and '2> ' .. files.quoted(given.errors) or ''))
+end
+
+-- Fails unless the text contains all parts.
+function M.has(text, ...)
+  for _, part in ipairs { ... } do
+    if not text:find(part, 1, true) then error(('%q in\n%s'):format(part, text:sub(1, 4000)), 2) end
+  end
+end
+
+-- Fails if the text contains one of the parts.
+function M.lacks(text, ...)
+  for _, part in ipairs { ... } do
+    if text:find(part, 1, true) then error(('no %q in\n%s'):format(part, text:sub(1, 4000)), 2) end
+  end
+end
+
+local folders = {}
+
+-- The path of a new temporary folder, until finish().
+function M.folder()
+  local folder = os.tmpname()
+  os.remove(folder)
+  files.make_folder(folder)
+  folders[#folders + 1] = folder
+  return folder
+end
+
+local function remove_folders()
+  for _, folder in ipairs(folders) do os.execute('rm -rf ' .. files.quoted(folder)) end
+end
+
+-- Ends a file of tests that cannot run here.
+function M.skip(reason)
+  print('test skipped: ' .. reason)
+  remove_folders()
+  os.exit(0)
+end
+
 -- Prints the numbers of passed and failed tests; exits with status 1 if a test failed or none ran.
 function M.finish()
+  remove_folders()
   print(('%d passed, %d failed%s'):format(passed, failed, left_out > 0 and (', %d left out'):format(left_out) or ''))
   os.exit(failed == 0 and passed > 0 and 0 or 1)
 end

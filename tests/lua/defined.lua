@@ -4,14 +4,8 @@ local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
-local scratch = os.tmpname()
-os.remove(scratch)
-assert(os.execute('mkdir -p ' .. scratch) == 0)
-local made = 0
-local function folder()
-  made = made + 1
-  return ('%s/run-%d'):format(scratch, made)
-end
+-- The path of a new run folder.
+local function folder() return test.folder() .. '/run' end
 
 -- The superposition stack (docs/reference/stacks.md) in Lua.
 local function superposition(name)
@@ -74,24 +68,18 @@ local train, valid = sampler:dataset(40, { seed = 1 }), sampler:dataset(20, { se
 local labelled = pd.task.labelled { grammar = grammar, lengths = { 1, 9 }, positives = 15, negatives = 15, seed = 1 }
 
 local function model(options)
-  local all = { alphabet = grammar:alphabet(), controller = { kind = 'lstm', hidden = 5 },
-    stack = { kind = mine, size = 3 }, seed = 3, dtype = 'float64' }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return pd.model.language_model(all)
+  return pd.model.language_model(pd.tables.merged({ alphabet = grammar:alphabet(), controller = { kind = 'lstm',
+    hidden = 5 }, stack = { kind = mine, size = 3 }, seed = 3, dtype = 'float64' }, options))
 end
 
 local function trainer(options)
-  local all = { model = model(), train = train, valid = valid, epochs = 3, seed = 1, progress = false,
-    optimizer = { kind = 'adam', learning_rate = 0.01 } }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return pd.train.trainer(all)
+  return pd.train.trainer(pd.tables.merged({ model = model(), train = train, valid = valid, epochs = 3, seed = 1,
+    progress = false, optimizer = { kind = 'adam', learning_rate = 0.01 } }, options))
 end
 
 local function recognizer(options)
-  local all = { alphabet = labelled:alphabet(), controller = { kind = 'elman', hidden = 4 },
-    stack = { kind = mine, size = 2 }, seed = 3, dtype = 'float64' }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return pd.model.recognizer(all)
+  return pd.model.recognizer(pd.tables.merged({ alphabet = labelled:alphabet(), controller = { kind = 'elman',
+    hidden = 4 }, stack = { kind = mine, size = 2 }, seed = 3, dtype = 'float64' }, options))
 end
 
 local function same_numbers(got, wanted, tolerance)
@@ -119,9 +107,9 @@ local function run(t)
 end
 
 -- Runs a script in a separate session. Returns its output and its status.
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 local function session(code, more)
-  local path = scratch .. '/script.lua'
+  local path = test.folder() .. '/script.lua'
   files.write(path, code)
   local pipe = assert(io.popen(('%s timeout %d %s %s 2>&1; echo "exit $?"'):format(more or '', test.patience, shell,
     path)))
@@ -130,6 +118,6 @@ local function session(code, more)
   return output, tonumber(output:match('exit (%d+)\n$'))
 end
 
-return { scratch = scratch, folder = folder, superposition = superposition, mine = mine, lstm = lstm,
+return { folder = folder, superposition = superposition, mine = mine, lstm = lstm,
   labelled = labelled, model = model, trainer = trainer, recognizer = recognizer,
   same_numbers = same_numbers, lines = lines, run = run, shell = shell, session = session }

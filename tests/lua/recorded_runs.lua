@@ -1,6 +1,7 @@
 -- For tests with recorded runs: a folder with a registry, and run folders like those of trainings.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
+local test = require 'pushdown.test'
 local json = require 'pushdown.json'
 
 local M = {}
@@ -11,8 +12,7 @@ M.quoted = quoted
 
 -- recorded_runs.new() -> {folder =, registry =, file =, ...} in a new temporary folder.
 function M.new()
-  local folder = os.tmpname()
-  os.remove(folder)
+  local folder = test.folder()
   files.make_folder(folder .. '/runs')
   local self = setmetatable({ folder = folder, file = folder .. '/runs/registry.sqlite' }, M)
   self.registry = pd.registry.open(self.file)
@@ -24,8 +24,8 @@ end
 function M.metrics(epochs)
   local lines = {}
   for i, numbers in ipairs(epochs) do
-    local line = { event = 'epoch', epoch = i, updates = 10 * i, seconds = 0.25, improved = i == 1 }
-    for key, value in pairs(numbers) do line[key] = value end
+    local line = pd.tables.merged({ event = 'epoch', epoch = i, updates = 10 * i, seconds = 0.25, improved = i == 1 },
+      numbers)
     lines[i] = json.encode(line) .. '\n'
   end
   return table.concat(lines)
@@ -71,29 +71,5 @@ function M.answer(module, ...)
   assert(ok, status)
   return table.concat(output), table.concat(errors), status
 end
-
--- Returns the output, including errors, and the status of a shell command.
-function M.shell(command)
-  local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
-end
-
--- Fails unless the text contains all parts.
-function M.has(text, ...)
-  for _, part in ipairs { ... } do
-    if not text:find(part, 1, true) then error(('%q in\n%s'):format(part, text:sub(1, 4000)), 2) end
-  end
-end
-
--- Fails if the text contains one of the parts.
-function M.lacks(text, ...)
-  for _, part in ipairs { ... } do
-    if text:find(part, 1, true) then error(('no %q in\n%s'):format(part, text:sub(1, 4000)), 2) end
-  end
-end
-
-function M:remove() os.execute('rm -r ' .. quoted(self.folder)) end
 
 return M

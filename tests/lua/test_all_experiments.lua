@@ -5,10 +5,8 @@ local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local shell = test.program
+local top = test.folder()
 local here = pd.root .. '/scripts/experiments/'
 
 -- A command line in `top`, as text for the shell.
@@ -18,12 +16,7 @@ local function words_of(...)
   return table.concat(words, ' ')
 end
 
-local function run(...)
-  local pipe = assert(io.popen('(' .. words_of(...) .. ') 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
-end
+local function run(...) return test.command(words_of(...)) end
 
 local first = '/runs/ns_rnn/grid/marked_reversal/lstm/learning_rate=0.01/restart-1/'
 
@@ -91,5 +84,4 @@ test('Ctrl-C stops it and its runs gently, and it goes on', function()
   assert(not files.exists(top .. first .. 'result.json'))
 end)
 
-os.execute('rm -rf ' .. files.quoted(top))
 test.finish()

@@ -5,10 +5,8 @@ local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
-local shell = os.getenv('PUSHDOWN_BINARY') or 'pushdown'
+local top = test.folder()
+local shell = test.program
 
 -- The strings a, aa, aaa and aaaa. Only their ends carry information.
 local grammar = pd.grammar.parse "S -> 'a' S | 'a'"

@@ -7,7 +7,7 @@ local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
 local selection = require 'pushdown.runs.selection'
 local test = require 'pushdown.test'
 
-local has, lacks = made.has, made.lacks
+local has, lacks = test.has, test.lacks
 local scene = made.new()
 local function plot(...) return made.answer('pushdown.commands.runs', 'plot', '--registry', scene.file, ...) end
 
@@ -208,5 +208,4 @@ test('runs plot refuses wrong calls', function()
   assert(files.exists(single_folder .. '/metrics.jsonl'))
 end)
 
-scene:remove()
 test.finish()

@@ -4,16 +4,13 @@ local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local test = require 'pushdown.test'
 
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
+local folder = test.folder()
 
 local function write(name, text)
   files.make_folder((folder .. '/' .. name):match '^(.*)/')
   pd.file.write(folder .. '/' .. name, text)
   return folder .. '/' .. name
 end
-
 
 local function labelled(data)
   local lines, given = {}, data:labels()
@@ -238,5 +235,4 @@ if has_nltk then
   end)
 end
 
-os.execute('rm -rf ' .. files.quoted(folder))
 test.finish()

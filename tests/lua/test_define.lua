@@ -228,7 +228,6 @@ test('definitions work within coroutines and single precision, and stay when the
     :log_probability('0 1 # 1 0'), 1e-5)
 end)
 
-os.execute('rm -rf ' .. defined.scratch)
 test('the check of a stack that draws random numbers names this cause first', function()
   pd.stack.define { name = 'noisy', actions = { { 'vector', 3, activation = 'tanh' } },
     initial = function(self, batch) return self:zeros(batch, 3) end,

@@ -400,5 +400,4 @@ print 'goes on']]
   assert(said:find('goes on', 1, true) and status == 0, said)
 end)
 
-os.execute('rm -rf ' .. defined.scratch)
 test.finish()

@@ -43,8 +43,7 @@ for name, losses in pairs(objectives) do
     end }
 end
 local function recognition(objective, kernels, options)
-  local m = { seed = 2, kernels = kernels, next_symbol = objective == 'recorded_following' }
-  for key, value in pairs(options or {}) do m[key] = value end
+  local m = pd.tables.merged({ seed = 2, kernels = kernels, next_symbol = objective == 'recorded_following' }, options)
   local learning = m.learning
   m.learning = nil
   return pd.train.trainer { model = defined.recognizer(m), train = defined.labelled, epochs = 3, seed = 1,
@@ -176,5 +175,4 @@ print 'goes on']]
   end
 end)
 
-os.execute('rm -rf ' .. defined.scratch)
 test.finish()

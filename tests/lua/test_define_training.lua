@@ -4,9 +4,10 @@ local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local defined = dofile(pd.root .. '/tests/lua/defined.lua')
-local scratch, folder, superposition, mine, labelled, model, trainer, recognizer, same_numbers, lines, run,
-  shell, session = defined.scratch, defined.folder, defined.superposition, defined.mine,
-  defined.labelled, defined.model, defined.trainer, defined.recognizer, defined.same_numbers, defined.lines,
+local scratch = test.folder()
+local folder, superposition, mine, labelled, model, trainer, recognizer, same_numbers, lines, run,
+  shell, session = defined.folder, defined.superposition, defined.mine, defined.labelled,
+  defined.model, defined.trainer, defined.recognizer, defined.same_numbers, defined.lines,
   defined.run, defined.shell, defined.session
 
 test('a controller in Lua is the built-in one, with every stack between', function()
@@ -87,9 +88,9 @@ test('pieces of a text take over a state that keeps its form', function()
   for i = 1, 120 do words[i] = ({ 'a', 'b', 'c' })[(i * i + math.floor(i / 7)) % 3 + 1] end
   local text = pd.task.running_text { alphabet = { 'a', 'b', 'c' }, words = words }
   local function learned(options, kernels)
-    local all = { architecture = 'recurrent', alphabet = text:alphabet(), end_symbol = false, seed = 1,
-      dtype = 'float64', controller = { kind = 'lstm', hidden = 4 }, stack = 'five_cells', kernels = kernels }
-    for key, value in pairs(options) do all[key] = value end
+    local all = pd.tables.merged({ architecture = 'recurrent', alphabet = text:alphabet(), end_symbol = false,
+      seed = 1, dtype = 'float64', controller = { kind = 'lstm', hidden = 4 }, stack = 'five_cells',
+      kernels = kernels }, options)
     local m = pd.model.language_model(all)
     calls = 0
     -- Adam would enlarge the rounding of gradients that are almost 0.
@@ -389,5 +390,4 @@ test('Ctrl-C stops a definition that does not end, and a training in the middle 
   test.equal(rest, whole)
 end)
 
-os.execute('rm -rf ' .. defined.scratch)
 test.finish()

@@ -7,10 +7,7 @@ local json = require 'pushdown.json'
 
 local folder = pd.root .. '/scripts/experiments/diffstk/'
 local protocol = dofile(folder .. 'protocol.lua')
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local top = test.folder()
 
 local function defaults(more)
   local options = { noise = 'own', carry_forward = 'own', curriculum = 'sequential', seed = 1, restart = 1 }
@@ -19,14 +16,7 @@ local function defaults(more)
   return options
 end
 
-local function run(...)
-  local words = { 'cd', top, '&&', shell, folder .. 'train.lua' }
-  for _, word in ipairs { ... } do words[#words + 1] = "'" .. word .. "'" end
-  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
-  local output = pipe:read('*a')
-  pipe:close()
-  return output, tonumber(output:match('exit (%d+)\n$'))
-end
+local function run(...) return test.run({ folder .. 'train.lua', ... }, { folder = top }) end
 
 local counts = { d2 = { 6230, 1000, 3000 }, d3 = { 6230, 1000, 3000 }, d6 = { 15000, 2000, 4000 },
   palindrome = { 6230, 1000, 3000 } }
@@ -207,5 +197,4 @@ test('curricula have the requested epochs, and invalid options are reported', fu
   assert(status == 2 and output:find("option '--model' must be one of", 1, true), output)
 end)
 
-os.execute("rm -rf '" .. top .. "'")
 test.finish()

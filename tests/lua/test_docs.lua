@@ -5,18 +5,14 @@ local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local sessions = dofile(pd.root .. '/scripts/tools/sessions.lua')
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 
 local quoted = files.quoted
 
 -- Returns the output of the shell with these arguments, and whether it succeeded.
 local function run(...)
-  local words = { quoted(shell) }
-  for _, word in ipairs { ... } do words[#words + 1] = quoted(word) end
-  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
-  local output = pipe:read('*a')
-  pipe:close()
-  return output, output:match('exit 0\n$') ~= nil
+  local output, status = test.run { ... }
+  return output, status == 0
 end
 
 for _, tool in ipairs { 'make_api', 'make_tutorial' } do

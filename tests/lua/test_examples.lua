@@ -6,7 +6,7 @@ local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local sessions = dofile(pd.root .. '/scripts/tools/sessions.lua')
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 local cookbook = files.read(pd.root .. '/docs/cookbook.md')
 
 local pages = #arg > 0 and arg or sessions.pages()

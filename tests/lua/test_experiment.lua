@@ -21,9 +21,7 @@ local declaration = {
 }
 
 local function temporary_folder()
-  local path = os.tmpname()
-  os.remove(path)
-  return path
+  return test.folder() .. '/run'
 end
 
 -- Returns the message of a wrong command line.

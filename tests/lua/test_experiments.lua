@@ -6,21 +6,11 @@ local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
-
-local quoted = files.quoted
+local top = test.folder()
 
 -- Runs a script in `top`; returns its output and exit status.
 local function run(script, ...)
-  local words = { 'cd', quoted(top), '&&', quoted(shell), quoted(pd.root .. '/scripts/experiments/' .. script) }
-  for _, word in ipairs { ... } do words[#words + 1] = quoted(word) end
-  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
-  local output = pipe:read('*a')
-  pipe:close()
-  return output, tonumber(output:match('exit (%d+)\n$'))
+  return test.run({ pd.root .. '/scripts/experiments/' .. script, ... }, { folder = top })
 end
 
 -- Scripts that read external data, and arguments that give them small data instead.
@@ -89,12 +79,10 @@ end)
 
 test('the readings of the protocol are options', function()
   local function config_of(...)
-    local folder = os.tmpname()
-    os.remove(folder)
+    local folder = test.folder() .. '/run'
     local output, status = run('nspda/train.lua', '--smoke', '--run-folder', folder, ...)
     assert(status == 0, output)
     local config = json.decode(files.read(folder .. '/config.json'))
-    os.execute('rm -r ' .. folder)
     return config
   end
   local config = config_of('--model', 'second_order')
@@ -162,5 +150,4 @@ test('invalid options are reported', function()
   assert(status ~= 0 and output:find('no_such_language', 1, true), output)
 end)
 
-os.execute('rm -rf ' .. quoted(top))
 test.finish()

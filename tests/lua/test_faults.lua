@@ -9,23 +9,17 @@ local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 local run = test.command
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 local inject = assert(os.getenv('PUSHDOWN_BUILD_DIR'), 'PUSHDOWN_BUILD_DIR is the build folder') .. '/inject'
 local all, so_many = arg[1] == 'all', tonumber(arg[1])
 local only, only_kind = arg[2], arg[3]
 
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local top = test.folder()
 local quoted = files.quoted
 
 files.make_folder(top .. '/probe')
 local said, able = run(('%s --root %s/probe -- true'):format(quoted(inject), quoted(top)))
-if able == 77 then
-  print('test skipped: ' .. said)
-  os.execute('rm -rf ' .. quoted(top))
-  os.exit(0)
-end
+if able == 77 then test.skip(said) end
 
 -- The C library reports missing memory if a pipe cannot start a process.
 local reasons = { ENOSPC = { 'No space left on device' }, EIO = { 'Input/output error' },
@@ -243,5 +237,4 @@ for _, job in ipairs(jobs) do
   end
 end
 
-os.execute('rm -rf ' .. quoted(top) .. ' ' .. quoted(made.folder))
 test.finish()

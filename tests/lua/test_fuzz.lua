@@ -11,11 +11,10 @@ local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 local inputs, only, seed = tonumber(arg[1] or 300), arg[2], tonumber(arg[3] or 1)
 
-local top = os.tmpname()
-os.remove(top)
+local top = test.folder()
 files.make_folder(top .. '/work')
 local quoted = files.quoted
 local pool = pd.process.pool()
@@ -97,5 +96,4 @@ for _, target in ipairs { 'calls', 'options', 'completion', 'help', 'csv', 'json
   end
 end
 
-os.execute('rm -rf ' .. quoted(top))
 test.finish()

@@ -7,11 +7,9 @@ local json = require 'pushdown.json'
 local test = require 'pushdown.test'
 local run = test.command
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
+local folder = test.folder()
 
 local quoted = files.quoted
 local function path(name) return folder .. '/' .. name end
@@ -414,10 +412,8 @@ end)
 test('several grids share a pool, and mistakes are reported before anything runs', function()
   local here = path 'runs'
   local function spec(more)
-    local given = { name = 'g', script = path 'toy.lua', folder = here .. '/several', points = { { rate = 1 } },
-      registry = path 'several.sqlite', workers = 1 }
-    for key, value in pairs(more) do given[key] = value end
-    return given
+    return pd.tables.merged({ name = 'g', script = path 'toy.lua', folder = here .. '/several',
+      points = { { rate = 1 } }, registry = path 'several.sqlite', workers = 1 }, more)
   end
   test.fails("unknown option 'worker', did you mean 'workers'%?", function() grid.run(spec { worker = 1 }) end)
   test.fails("option 'restarts' must be an integer or a list of integers, got 1.5", function()
@@ -463,5 +459,4 @@ test('some of the restarts, and an end before all have run', function()
   test.equal(rows[3].seed, grid.seed('some', 'rate=1', 9))
 end)
 
-os.execute('rm -r ' .. quoted(folder))
 test.finish()

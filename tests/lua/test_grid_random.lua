@@ -59,8 +59,7 @@ end)
 
 test('more points continue the list, more options change no other, and seeds differ', function()
   local function points(count, more, seed)
-    local options = { rate = grid.log_uniform(1e-4, 1e-2), size = grid.integers(8, 64) }
-    for key, value in pairs(more or {}) do options[key] = value end
+    local options = pd.tables.merged({ rate = grid.log_uniform(1e-4, 1e-2), size = grid.integers(8, 64) }, more)
     return grid.random { count = count, seed = seed, options = options }
   end
   local few, many, other = points(5), points(20), points(5, { act = grid.choices { 'tanh', 'relu' } })

@@ -6,16 +6,12 @@ local files = require 'pushdown.files'
 
 local build = assert(os.getenv('PUSHDOWN_BUILD_DIR'), 'PUSHDOWN_BUILD_DIR names the build folder')
 local source = pd.root  -- the tests run in the source folder
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local top = test.folder()
 
 -- Returns the output of a command line, which must succeed.
 local function run(command)
-  local pipe = assert(io.popen(('cd %s && { %s; } 2>&1; echo "exit $?"'):format(top, command)))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  assert(status == '0', command .. '\n' .. tostring(output))
+  local output, status = test.command(('cd %s && { %s; }'):format(top, command))
+  assert(status == 0, command .. '\n' .. output)
   return output
 end
 
@@ -96,5 +92,4 @@ test('libraries in the current folder are not loaded', function()
   test.equal(run(("cd planted && '%s/pushdown' -e 'print(pd.version)'"):format(build)), pd.version .. '\n')
 end)
 
-os.execute('rm -rf ' .. top)
 test.finish()

@@ -8,16 +8,9 @@ local test = require 'pushdown.test'
 
 local stored = pd.root .. '/tests/interchange/files/'
 local expected = json.decode(files.read(stored .. 'expected.json'))
-local folder = os.tmpname()
-os.remove(folder)
-os.execute('mkdir -p ' .. folder)
+local folder = test.folder()
 
-local function run(command)
-  local pipe = assert(io.popen(command .. ' 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
-end
+local run = test.command
 
 local function write(name, bytes)
   local path = folder .. '/' .. name
@@ -484,5 +477,4 @@ test('an exported model is loaded again, and replaces only one of its kind', fun
   test.fails('neither an empty folder', function() m:export(pd.root .. '/tests') end)
 end)
 
-os.execute('rm -rf ' .. folder)
 test.finish()

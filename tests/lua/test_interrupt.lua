@@ -5,7 +5,7 @@ local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 -- The promise is half a second on an idle machine.
 local most = tonumber(os.getenv 'PUSHDOWN_INTERRUPT_SECONDS' or test.patience)
 
@@ -63,5 +63,4 @@ for name, words in pairs { report = { 'report', '--grid', 'g' }, export = { 'run
   end)
 end
 
-os.execute('rm -rf ' .. files.quoted(made.folder))
 test.finish()

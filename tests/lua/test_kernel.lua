@@ -4,8 +4,7 @@ local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 
 local build = assert(os.getenv('PUSHDOWN_BUILD_DIR'), 'PUSHDOWN_BUILD_DIR names the build folder')
-local top = os.tmpname()
-os.remove(top)
+local top = test.folder()
 files.make_folder(top .. '/bin')
 -- A build folder without the kernel.
 files.make_folder(top .. '/build')
@@ -60,5 +59,4 @@ test('an installed program without the kernel says so', function()
   assert(output:find('this Pushdown was built without the kernel', 1, true), output)
 end)
 
-os.execute('rm -rf ' .. top)
 test.finish()

@@ -8,10 +8,8 @@ local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 
 local count, seed = tonumber(arg[1] or 20), tonumber(arg[2] or 1)
-local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
+local shell = test.program
+local folder = test.folder()
 math.randomseed(seed)
 local quoted = files.quoted
 
@@ -97,5 +95,4 @@ local parts = {}
 for i, kind in ipairs(kinds) do parts[i] = kind .. ' ' .. kills[kind] end
 print(('%d kills of %d trainings, seed %d: %s'):format(total, rounds, seed, table.concat(parts, ', ')))
 
-os.execute('rm -rf ' .. quoted(folder))
 test.finish()

@@ -226,9 +226,8 @@ end)
 
 test('errors', function()
   local function with(options) return function()
-    local all = { grammar = dyck, lengths = { 2, 8 }, positives = 5, negatives = 5, seed = 1 }
-    for key, value in pairs(options) do all[key] = value end
-    return pd.task.labelled(all)
+    return pd.task.labelled(pd.tables.merged({ grammar = dyck, lengths = { 2, 8 }, positives = 5, negatives = 5,
+      seed = 1 }, options))
   end end
   test.fails('grammar', function() pd.task.labelled { lengths = { 1, 2 }, positives = 1 } end)
   test.fails('options.lengths%): expected a list of 2, got one of 1', with { lengths = { 3 } })

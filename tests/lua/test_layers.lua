@@ -16,8 +16,7 @@ end)
 
 test('each kind of violation is caught', function()
   local function caught(path, text, expected, more)
-    local sources = { [path] = text }
-    for name, content in pairs(more or {}) do sources[name] = content end
+    local sources = pd.tables.merged({ [path] = text }, more)
     local found = layers.violations(sources)
     test.equal(found[1], path .. ': ' .. expected)
   end

@@ -54,15 +54,13 @@ for _, kind in ipairs(algorithms) do
     local whole, stopped = trainer(options), trainer(options)
     for _ in whole:epochs() do end
     for _ = 1, 8 do stopped:step() end
-    local folder = os.tmpname()
-    os.remove(folder)
+    local folder = test.folder() .. '/run'
     stopped:save(folder)
     local resumed = pd.train.resume(folder)
     for _ in resumed:epochs() do end
     for _ in stopped:epochs() do end
     same(numbers(whole), numbers(resumed))
     same(numbers(whole), numbers(stopped))
-    os.execute('rm -r ' .. folder)
   end)
 end
 
@@ -83,10 +81,8 @@ end)
 
 test('the next symbol and the mean of all answers', function()
   local function model(more)
-    local options = { alphabet = grammar:alphabet(), seed = 3, controller = { kind = 'lstm', hidden = 6 },
-      next_symbol = true, decision = 'mean' }
-    for key, value in pairs(more or {}) do options[key] = value end
-    return pd.model.recognizer(options)
+    return pd.model.recognizer(pd.tables.merged({ alphabet = grammar:alphabet(), seed = 3,
+      controller = { kind = 'lstm', hidden = 6 }, next_symbol = true, decision = 'mean' }, more))
   end
   -- With only valid strings, the model learns what follows each symbol, and how often.
   local valid = data:valid_strings()

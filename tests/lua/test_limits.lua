@@ -6,10 +6,8 @@ local json = require 'pushdown.json'
 local test = require 'pushdown.test'
 local run = test.command
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local shell = test.program
+local top = test.folder()
 local quoted = files.quoted
 
 local grammar = pd.grammar.load 'marked_reversal'
@@ -142,5 +140,4 @@ test('output without standard streams does not go into files', function()
   end
 end)
 
-os.execute('rm -rf ' .. quoted(top))
 test.finish()

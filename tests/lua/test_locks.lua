@@ -4,17 +4,12 @@ local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 local library = assert(os.getenv 'PUSHDOWN_BUILD_DIR', 'PUSHDOWN_BUILD_DIR is the build folder') .. '/libfail_locks.so'
 
-if not files.exists(library) then
-  print('test skipped: there is no ' .. library .. ', as in builds with sanitizers')
-  os.exit(0)
-end
+if not files.exists(library) then test.skip('there is no ' .. library .. ', as in builds with sanitizers') end
 
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
+local folder = test.folder()
 local quoted = files.quoted
 
 -- Returns output and status of the shell in the folder, with the registry there.
@@ -23,7 +18,7 @@ local function run(line)
     quoted(library), quoted(shell), line))
 end
 
-local function has(text, part) assert(text:find(part, 1, true), ('%q in\n%s'):format(part, text)) end
+local has = test.has
 
 files.write(folder .. '/training.lua', [[
 local s = pd.grammar.load 'marked_reversal':sampler { lengths = { 3, 5 } }
@@ -61,5 +56,4 @@ test('whether a folder is in use is not known', function()
     'nil\tfalse\n')
 end)
 
-os.execute('rm -rf ' .. quoted(folder))
 test.finish()

@@ -5,14 +5,11 @@
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 local library = assert(os.getenv 'PUSHDOWN_BUILD_DIR', 'PUSHDOWN_BUILD_DIR is the build folder') .. '/libfail_memory.so'
 local pd = require 'pushdown'
 
-if not files.exists(library) then
-  print('test skipped: there is no ' .. library .. ', as in builds with sanitizers')
-  os.exit(0)
-end
+if not files.exists(library) then test.skip('there is no ' .. library .. ', as in builds with sanitizers') end
 
 local all = arg[1] == 'all'
 for _, threads in ipairs(all and { 1, 2 } or { 1 }) do

@@ -7,11 +7,9 @@ local json = require 'pushdown.json'
 local runs = require 'pushdown.runs'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
+local shell = test.program
 local stored = pd.root .. '/tests/interchange/'
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
+local folder = test.folder()
 
 local function example()
   return { name = 'g/a', started = 1700000000, options = { { name = 'layers', value = 0 },
@@ -73,10 +71,8 @@ end)
 -- ---- Trainings ----
 
 local function run(...)
-  local words = {}
-  for i, word in ipairs { ... } do words[i] = files.quoted(word) end
-  return test.command(('cd %s && env -u PUSHDOWN_REGISTRY -u PUSHDOWN_MIRROR OMP_NUM_THREADS=1 %s %s'):format(
-    files.quoted(folder), files.quoted(shell), table.concat(words, ' ')))
+  return test.run({ ... },
+    { folder = folder, environment = 'env -u PUSHDOWN_REGISTRY -u PUSHDOWN_MIRROR OMP_NUM_THREADS=1' })
 end
 
 files.write(folder .. '/train.lua', [[
@@ -207,5 +203,4 @@ test('runs export writes the content of the run folders', function()
   assert(output:find('--wandb and --json exclude each other', 1, true), output)
 end)
 
-os.execute('rm -rf ' .. folder)
 test.finish()

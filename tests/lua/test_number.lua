@@ -3,8 +3,7 @@ local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
-local top = os.tmpname()
-os.remove(top)
+local top = test.folder()
 files.make_folder(top .. '/bank')
 
 -- Blanks become tabs.
@@ -125,5 +124,4 @@ test('splits', function()
   test.fails('shares must be above 0', function() examples:split { 1, -1 } end)
 end)
 
-os.execute("rm -r '" .. top .. "'")
 test.finish()

@@ -4,9 +4,7 @@ local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 
-local folder = os.tmpname()
-os.remove(folder)
-os.execute('mkdir -p ' .. folder)
+local folder = test.folder()
 local function path(name) return folder .. '/' .. name end
 
 -- Names in usage lines for values by name, lists and results, which are not options.
@@ -181,8 +179,7 @@ local function call(name, options)
 end
 
 local function with(name, key, value)
-  local options = {}
-  for k, v in pairs(given[name] or {}) do options[k] = v end
+  local options = pd.tables.merged(given[name])
   options[key] = value
   return options
 end

@@ -270,9 +270,7 @@ end)
 
 test('pictures as PDF and PNG', function()
   local export = require 'pushdown.plot.export'
-  local folder = os.tmpname()
-  os.remove(folder)
-  files.make_folder(folder)
+  local folder = test.folder()
   local spec = { series = { { y = { 1, 2 } } } }
   local function path(name)
     spec.path = folder .. '/' .. name
@@ -293,7 +291,6 @@ test('pictures as PDF and PNG', function()
   test.equal(#files.find(folder, 'part'), 0)
   test.equal(export.format 'x.tar.gz', nil)
   test.fails("'a%.jpg' must end in %.svg, %.pdf or %.png", function() plot.save('a.jpg', '<svg/>') end)
-  os.execute('rm -r ' .. files.quoted(folder))
 end)
 
 -- The places of the texts with these anchors and rotations: the left end and the lowest point.

@@ -78,8 +78,7 @@ test('nonsense values are errors with a name', function()
   for name, options in pairs(all_options) do
     local example = whole[name] or require('pushdown.plot.' .. name:gsub('_text$', '')).example
     local function call(option, value)
-      local spec = {}
-      for key, one in pairs(example) do spec[key] = one end
+      local spec = pd.tables.merged(example)
       if option then spec[option] = value end
       return pcall(pd.plot[name], spec)
     end

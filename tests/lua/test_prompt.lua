@@ -276,5 +276,4 @@ test('help lists the Lua modules and the options by kind, and finds words', func
   for _, nonsense in ipairs { 'zzz', 'foo', 'qq' } do assert(not describe(nonsense):find 'did you mean', nonsense) end
 end)
 
-program.remove()
 test.finish()

@@ -8,10 +8,8 @@ local provenance = require 'pushdown.store.provenance'
 local runs = require 'pushdown.runs'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
+local shell = test.program
+local folder = test.folder()
 folder = pd.file.real_path(folder)
 local quoted = files.quoted
 
@@ -22,9 +20,7 @@ local function run(line, input)
     quoted(shell), line, input or '/dev/null'))
 end
 
-local function has(text, ...)
-  for _, part in ipairs { ... } do assert(text:find(part, 1, true), ('%q in\n%s'):format(part, text)) end
-end
+local has = test.has
 
 local function decoded(path) return json.decode(files.read(folder .. '/' .. path)) end
 
@@ -397,5 +393,4 @@ test('damaged and missing provenance is reported', function()
   has(run('runs reproduce ' .. quoted(folder)), 'has no provenance.json that can be read')
 end)
 
-os.execute('rm -r ' .. quoted(folder))
 test.finish()

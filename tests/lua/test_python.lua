@@ -4,21 +4,12 @@ local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 
-local folder = os.tmpname()
-os.remove(folder)
+local folder = test.folder() .. '/run'
 
-local function run(command)
-  local pipe = assert(io.popen(command .. ' 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
-end
+local run = test.command
 
 local _, without = run('python3 --version')
-if without ~= 0 then
-  print('skipped: there is no python3')
-  os.exit(77)
-end
+if without ~= 0 then test.skip 'there is no python3' end
 
 test('configuration, metrics and parameters', function()
   local grammar = pd.grammar.load 'marked_reversal'
@@ -232,5 +223,4 @@ test('the reader with NumPy refuses recognizers, and options that it does not kn
   assert(status == 1 and output:find("does not read the option 'speed' = 2 of lstm", 1, true), output)
 end)
 
-os.execute('rm -rf ' .. folder)
 test.finish()

@@ -30,9 +30,7 @@ end
 
 test('the automaton of the network is shown', function()
   local task = recipe.task('acceptance', { grammar = 'palindrome' })
-  local top = os.tmpname()
-  os.remove(top)
-  files.make_folder(top)
+  local top = test.folder()
   local picture
   local run = { path = function(_, name) return top .. '/' .. name end,
     picture = function(_, name, svg) picture = { name, svg } end }
@@ -40,7 +38,6 @@ test('the automaton of the network is shown', function()
   assert(files.read(top .. '/automaton.txt'):find('the same answer 400 times', 1, true))
   test.equal(picture[1], 'automaton')
   assert(picture[2]:find('<svg', 1, true))
-  os.execute('rm -rf ' .. files.quoted(top))
 end)
 
 test.finish()

@@ -6,22 +6,12 @@ local recipe = require 'pushdown.recipe'
 local test = require 'pushdown.test'
 
 pd.session { log_level = 'off' }
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local top = test.folder()
 
 -- Runs the shell in `top`; returns its output and exit status.
-local function run(...)
-  local words = { 'cd', files.quoted(top), '&&', files.quoted(shell), '--threads', '1', '--log-level', 'warn' }
-  for _, word in ipairs { ... } do words[#words + 1] = files.quoted(word) end
-  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
-end
+local function run(...) return test.run({ '--threads', '1', '--log-level', 'warn', ... }, { folder = top }) end
 
-local function has(text, part) assert(text:find(part, 1, true), ('no "%s" in:\n%s'):format(part, text)) end
+local has = test.has
 
 -- A recipe whose tests are numbers without any network. It writes a line for every call of trainer.
 local text = [[
@@ -159,5 +149,4 @@ for _, name in ipairs(recipe.names()) do
   end)
 end
 
-os.execute('rm -rf ' .. files.quoted(top))
 test.finish()

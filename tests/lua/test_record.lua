@@ -9,20 +9,10 @@ local json = require 'pushdown.json'
 local record = require 'pushdown.record'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local top = test.folder()
 
 -- Runs the shell in `top` with these arguments. Returns its output and exit status.
-local function run(...)
-  local words = { 'cd', files.quoted(top), '&&', files.quoted(shell) }
-  for _, word in ipairs { ... } do words[#words + 1] = files.quoted(word) end
-  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
-end
+local function run(...) return test.run({ ... }, { folder = top }) end
 
 local function must(...)
   local output, status = run(...)
@@ -301,5 +291,4 @@ test('the records of the repository can be taken over', function()
   assert(count >= 5, count)
 end)
 
-os.execute('rm -rf ' .. files.quoted(top))
 test.finish()

@@ -11,7 +11,7 @@ local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
 local plot = require 'pushdown.plot'
 local test = require 'pushdown.test'
 
-local has, lacks, quoted = made.has, made.lacks, made.quoted
+local has, lacks, quoted = test.has, test.lacks, files.quoted
 local scene = made.new()
 local page_path = scene.folder .. '/page.html'
 
@@ -285,7 +285,7 @@ test('a grid of a thousand runs', function()
   for k = 1, 200 do
     for restart = 1, 5 do folders[#folders + 1] = ('%s/k=%d/restart-%d'):format(grid, k, restart) end
   end
-  made.shell(('mkdir -p %s && cd %s && seq -f "k=%%g" 200 | while read p; do mkdir -p $p/restart-1 $p/restart-2 '
+  test.command(('mkdir -p %s && cd %s && seq -f "k=%%g" 200 | while read p; do mkdir -p $p/restart-1 $p/restart-2 '
     .. '$p/restart-3 $p/restart-4 $p/restart-5; done'):format(quoted(grid), quoted(grid)))
   local metrics = ''
   for i, folder in ipairs(folders) do
@@ -381,8 +381,8 @@ end)
 
 test('PUSHDOWN_DYGRAPHS names the chart library', function()
   local function answer(value)
-    local output, status = made.shell(('cd %s && PUSHDOWN_DYGRAPHS=%s %s report 2 --registry %s 2>&1'):format(
-      quoted(scene.folder), value, quoted(assert(os.getenv 'PUSHDOWN_BINARY')), quoted(scene.file)))
+    local output, status = test.command(('cd %s && PUSHDOWN_DYGRAPHS=%s %s report 2 --registry %s 2>&1'):format(
+      quoted(scene.folder), value, quoted(test.program), quoted(scene.file)))
     return output, status
   end
   local output, status = answer 'off'
@@ -447,11 +447,10 @@ test('report refuses wrong calls', function()
   local output, _, status = report '--help'
   test.equal(status, 0)
   has(output, 'self-contained page', '-o, --output TEXT', '--registry')
-  output = made.shell(('cd %s && %s report 1 --registry %s && ls report.html'):format(quoted(scene.folder),
-    quoted(assert(os.getenv 'PUSHDOWN_BINARY')), quoted(scene.file)))
+  output = test.command(('cd %s && %s report 1 --registry %s && ls report.html'):format(quoted(scene.folder),
+    quoted(test.program), quoted(scene.file)))
   has(output, 'report.html: 1 run at 1 point')
 end)
 
-scene:remove()
 test.finish()
 

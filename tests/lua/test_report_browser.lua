@@ -9,13 +9,13 @@ local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
 local plot = require 'pushdown.plot'
 local test = require 'pushdown.test'
 
-local quoted = made.quoted
+local quoted = files.quoted
 
 local function browser()
   local given = os.getenv 'PUSHDOWN_BROWSER'
   if given and given ~= '' then return given end
   for _, name in ipairs { 'chromium-headless-shell', 'chromium', 'google-chrome' } do
-    local path = made.shell('command -v ' .. name):match('^(/[^\n]*)\n')
+    local path = test.command('command -v ' .. name):match('^(/[^\n]*)\n')
     if path then return path end
   end
 end
@@ -23,17 +23,14 @@ end
 local program = browser()
 local missing = not program and 'there is no chromium-headless-shell; PUSHDOWN_BROWSER may name a browser'
   or select(2, library.find())
-if missing then
-  print('test skipped: ' .. missing)
-  os.exit(0)
-end
+if missing then test.skip(missing) end
 
 local scene = made.new()
 
 -- Starts the browser on a page of the scene. Returns its messages and its output.
 local function run(page, words)
   local said = scene.folder .. '/said'
-  local output, status = made.shell(('cd %s && HOME=. timeout %d %s --headless --no-sandbox --disable-gpu '
+  local output, status = test.command(('cd %s && HOME=. timeout %d %s --headless --no-sandbox --disable-gpu '
     .. '--hide-scrollbars --user-data-dir=profile --enable-logging=stderr --virtual-time-budget=6000 %s '
     .. 'file://%s 2> %s'):format(quoted(scene.folder), test.patience, quoted(program), words, page, quoted(said)))
   local errors = files.read(said)
@@ -304,8 +301,8 @@ local function check(found)
   assert(found.upper <= 11, found.upper)  -- the drag ended in the middle
   test.equal(found.entries, 6)
   test.equal(found.nothing, 'Nothing of this chart is chosen.')
-  made.has(found.tapped, 'epoch ', 'size=1', ' ± ')
-  made.has(found.tip, 'epoch ', 'size=1', 'size=6', ' ± ', 'runs)')
+  test.has(found.tapped, 'epoch ', 'size=1', ' ± ')
+  test.has(found.tip, 'epoch ', 'size=1', 'size=6', ' ± ', 'runs)')
   test.equal(found.rising[1]:match('^%d+'), '2')
   test.equal(found.falling[1]:match('^%d+'), '6')
 end
@@ -350,7 +347,7 @@ test('without the chart library', function()
       Array.from(document.querySelectorAll('.still')).filter(function (still) {
         return still.offsetHeight > 100;
       }).length + ' pictures'</script></body>]]))
-  made.has(run(path, '--window-size=390,844 --dump-dom'), '<pre id="probe">0 problems, 0 canvases, 5 pictures</pre>')
+  test.has(run(path, '--window-size=390,844 --dump-dom'), '<pre id="probe">0 problems, 0 canvases, 5 pictures</pre>')
 end)
 
 test('no part of a hostile run is run or loaded', function()
@@ -382,7 +379,7 @@ test('no part of a hostile run is run or loaded', function()
       document.querySelectorAll('script').length + '|' + document.querySelectorAll('base, form, iframe, img').length;
   }, 1000)</script></body>]]))
   -- Four scripts of the page, and two of this test.
-  made.has(run(path, '--window-size=1000,844 --dump-dom'), '<pre id="probe">|undefined|0|1|6|0</pre>')
+  test.has(run(path, '--window-size=1000,844 --dump-dom'), '<pre id="probe">|undefined|0|1|6|0</pre>')
 end)
 
 test('a picture of it is not empty', function()
@@ -391,5 +388,4 @@ test('a picture of it is not empty', function()
   assert(#files.read(path) > 50000, 'the picture has ' .. #files.read(path) .. ' bytes')
 end)
 
-scene:remove()
 test.finish()

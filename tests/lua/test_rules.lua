@@ -150,15 +150,12 @@ end)
 
 local abc = { 'a', 'b', 'c' }
 local function network(options)
-  local all = { alphabet = abc, architecture = 'nspda', states = 6, seed = 1 }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return pd.model.recognizer(all)
+  return pd.model.recognizer(pd.tables.merged({ alphabet = abc, architecture = 'nspda', states = 6, seed = 1 },
+    options))
 end
 
 test('a hint may be a name, a path, an automaton or a list of these', function()
-  local folder = os.tmpname()
-  os.remove(folder)
-  files.make_folder(folder)
+  local folder = test.folder()
   files.write(folder .. '/mine.pda', '%bottom _\n%strength 1.25\n%dead trap\n'
     .. 'q, _ --a--> q, push a\nq, a --b--> trap, replace a\n')
   files.write(folder .. '/mine.lua', "start 'q'\nbottom '_'\nstates { 'q', 'trap' }\ndead { 'trap' }\nstrength(1.25)\n"

@@ -3,14 +3,13 @@
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
 local runs = require 'pushdown.runs'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local program = dofile(pd.root .. '/tests/lua/shell_program.lua')
 
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
+local shell, folder = test.program, program.folder
 local file = folder .. '/runs/registry.sqlite'
 
 local quoted = files.quoted
@@ -18,30 +17,11 @@ local quoted = files.quoted
 -- Returns standard output, standard error and exit status of the shell, started in the folder of the tests with its
 -- registry.
 local function run(...)
-  local words = {}
-  for i, word in ipairs { ... } do words[i] = quoted(word) end
-  local errors = folder .. '/stderr'
-  local pipe = assert(io.popen(('cd %s && PUSHDOWN_REGISTRY= %s %s 2> %s < /dev/null; echo "exit $?"'):format(
-    quoted(folder), quoted(shell), table.concat(words, ' '), quoted(errors))))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, files.read(errors), tonumber(status)
+  return program.run({ ... }, nil, { folder = folder, environment = 'PUSHDOWN_REGISTRY=' })
 end
 
 -- Returns standard output, standard error and status of `pushdown runs ...` in this process.
-local function answer(...)
-  local output, errors = {}, {}
-  local before = { print = print, write = io.write, stderr = io.stderr }
-  _G.print = function(text) output[#output + 1] = (text or '') .. '\n' end
-  rawset(io, 'write', function(text) output[#output + 1] = text end)
-  rawset(io, 'stderr', { write = function(_, text) errors[#errors + 1] = text end })
-  local ok, status = pcall(require 'pushdown.commands.runs'.run, { ... })
-  _G.print = before.print
-  rawset(io, 'write', before.write)
-  rawset(io, 'stderr', before.stderr)
-  assert(ok, status)
-  return table.concat(output), table.concat(errors), status
-end
+local function answer(...) return made.answer('pushdown.commands.runs', ...) end
 
 local function command(...)
   local output, errors, status = answer(...)
@@ -50,9 +30,7 @@ local function command(...)
   return output
 end
 
-local function has(text, ...)
-  for _, part in ipairs { ... } do assert(text:find(part, 1, true), ('%q in\n%s'):format(part, text)) end
-end
+local has = test.has
 
 test('an empty record is not an error', function()
   local output, errors, status = run('runs', 'list')
@@ -418,5 +396,4 @@ test('wrong command lines exit with 2, other errors with 1', function()
   has(output, '--where LIST', '--since TEXT')
 end)
 
-os.execute('rm -r ' .. quoted(folder))
 test.finish()

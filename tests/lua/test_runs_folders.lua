@@ -6,8 +6,8 @@ local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
 local runs = require 'pushdown.runs'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local has, lacks, quoted = made.has, made.lacks, made.quoted
+local shell = test.program
+local has, lacks, quoted = test.has, test.lacks, files.quoted
 
 -- A grid of two points with two restarts, and a separate run.
 local function scene_of_five()
@@ -134,13 +134,13 @@ test('rm can only list the runs, and asks first', function()
   test.equal(status, 0)
   has(output, '1  g rate=0.1, restart 1  done', 'Would remove 4 runs from ', ' and 4 folders with 19 files, ')
   has((rm('--status', 'failed', '--dry-run')), 'Would remove 1 run from', '(their folders stay)')
-  local said, left = made.shell(('%s runs rm --registry %s 1 < /dev/null'):format(quoted(shell), quoted(scene.file)))
+  local said, left = test.command(('%s runs rm --registry %s 1 < /dev/null'):format(quoted(shell), quoted(scene.file)))
   test.equal(left, 2)
   has(said, 'there is no terminal for confirmation: give --yes')
   -- At a terminal, every answer but yes means no.
   local function answered(answer)
     local inner = ('%s runs rm --registry %s --folders 4'):format(quoted(shell), quoted(scene.file))
-    return (made.shell(("printf '%s\\n' | script -qec %s /dev/null"):format(answer, quoted(inner))))
+    return (test.command(("printf '%s\\n' | script -qec %s /dev/null"):format(answer, quoted(inner))))
   end
   has(answered 'n', 'Remove 1 run from', '[y/N]', 'Nothing was removed.')
   has(answered '', 'Nothing was removed.')
@@ -224,7 +224,7 @@ test('many may remove at once', function()
   end
   local one = ("%s runs rm --registry %s --yes --folders --grid crowd >> %s 2>&1 &"):format(quoted(shell),
     quoted(scene.file), quoted(scene.folder .. '/said'))
-  made.shell(('cd %s; %s %s %s wait'):format(quoted(scene.folder), one, one, one))
+  test.command(('cd %s; %s %s %s wait'):format(quoted(scene.folder), one, one, one))
   test.equal(#runs.find({ grid = 'crowd' }, scene.file), 0)
   test.equal(#files.find(scene.folder .. '/runs/crowd', ''), 0)
   lacks(files.read(scene.folder .. '/said'), 'traceback', 'locked')
@@ -242,5 +242,4 @@ test('rm refuses wrong calls', function()
   has(errors, "expected the number of a run, got 'all'")
 end)
 
-scene:remove()
 test.finish()

@@ -6,8 +6,8 @@ local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
 local runs = require 'pushdown.runs'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local has, quoted = made.has, made.quoted
+local shell = test.program
+local has, quoted = test.has, files.quoted
 local scene = made.new()
 local function path(name) return scene.folder .. '/' .. name end
 
@@ -206,5 +206,4 @@ pd.grid.run { name = 'short', script = 'toy.lua', folder = 'runs/short', points 
   test.equal(pd.file.kind(plan), nil)
 end)
 
-scene:remove()
 test.finish()

@@ -6,9 +6,8 @@ local files = require 'pushdown.files'
 local grammar = require 'pushdown.grammar.words'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
-local folder = os.tmpname()
-os.remove(folder)
+local shell = test.program
+local folder = test.folder()
 files.make_folder(folder .. '/grammars')
 
 local quoted = files.quoted
@@ -20,13 +19,7 @@ end
 
 -- Runs the shell in the folder. Returns its output and its exit status.
 local function run(words)
-  local command = { 'cd', quoted(folder), '&& PUSHDOWN_REGISTRY=off timeout', test.patience, quoted(shell),
-    '--threads 1' }
-  for _, word in ipairs(words) do command[#command + 1] = quoted(word) end
-  local pipe = assert(io.popen(table.concat(command, ' ') .. ' 2>&1 < /dev/null; echo "exit $?"'))
-  local output, status = pipe:read '*a':match '^(.*)exit (%d+)\n$'
-  pipe:close()
-  return output, tonumber(status)
+  return test.run(words, { folder = folder, environment = 'PUSHDOWN_REGISTRY=off timeout ' .. test.patience })
 end
 
 local original = { string = getmetatable('').__index, find = string.find, format = string.format, floor = math.floor,
@@ -372,5 +365,4 @@ test('files without end in a run folder are refused', function()
   is_refused(page, 'metrics.jsonl', [[echo '{"event":"epoch","epoch":1e15,"loss":1}' >]], 'page.html: 1 run')
 end)
 
-os.execute('rm -rf ' .. quoted(folder))
 test.finish()

@@ -6,13 +6,7 @@ local search = require 'pushdown.search'
 local test = require 'pushdown.test'
 
 pd.session { log_level = 'off' }
-local scratch = os.tmpname()
-os.remove(scratch)
-local made = 0
-local function new_folder()
-  made = made + 1
-  return ('%s/%d'):format(scratch, made)
-end
+local function new_folder() return test.folder() .. '/run' end
 
 local grammar = pd.grammar.load('marked_reversal')
 local sampler = grammar:sampler { lengths = { 3, 9 } }
@@ -21,11 +15,10 @@ local longer = grammar:sampler { lengths = { 9, 11 } }:dataset(20, { seed = 3 })
 
 local epochs = 4
 local function make(restart, folder, more)
-  local options = { train = train, valid = valid, epochs = epochs, seed = 1, progress = false, run_folder = folder,
-    optimizer = { kind = 'adam', learning_rate = 0.01 },
-    model = pd.model.language_model { alphabet = grammar:alphabet(), seed = restart,
-      controller = { kind = 'lstm', hidden = 4 } } }
-  for key, value in pairs(more or {}) do options[key] = value end
+  local options = pd.tables.merged({ train = train, valid = valid, epochs = epochs, seed = 1, progress = false,
+    run_folder = folder, optimizer = { kind = 'adam', learning_rate = 0.01 },
+    model = pd.model.language_model { alphabet = grammar:alphabet(), seed = restart, controller = { kind = 'lstm',
+    hidden = 4 } } }, more)
   if options.stages then options.train, options.valid, options.epochs = nil, nil, nil end
   return pd.train.trainer(options)
 end
@@ -56,9 +49,8 @@ local function set(list)
 end
 
 local function run(options)
-  local all = { folder = new_folder(), restarts = restarts, make = make, rungs = { 1, 3 } }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return search.run(all)
+  return search.run(pd.tables.merged({ folder = new_folder(), restarts = restarts, make = make, rungs = { 1, 3 } },
+    options))
 end
 
 test('the best restarts go on and the best of the last ones is returned', function()
@@ -185,7 +177,7 @@ test('after Ctrl-C the message tells how to go on', function()
   local folder = new_folder()
   files.make_folder(folder)
   files.write(folder .. '/search.lua', script)
-  local command = ('cd %s && PUSHDOWN_REGISTRY=off exec %s search.lua'):format(folder, os.getenv 'PUSHDOWN_BINARY')
+  local command = ('cd %s && PUSHDOWN_REGISTRY=off exec %s search.lua'):format(folder, test.program)
   local pool = pd.process.pool()
   local process = pool:start { command = { '/bin/sh', '-c', command }, output = folder .. '/output' }
   test.wait_until('an epoch is trained', function() return files.exists(folder .. '/trained') end)
@@ -236,5 +228,4 @@ test('wrong options are named', function()
   test.fails('is not the state of a search', function() run { folder = folder, restarts = 1, rungs = {} } end)
 end)
 
-os.execute('rm -rf ' .. scratch)
 test.finish()

@@ -5,10 +5,8 @@ local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
+local shell = test.program
+local folder = test.folder()
 local function path(name) return folder .. '/' .. name end
 
 -- A script that trains nothing but resumes. Large rates are good at first and bad later, and restart 3 is the best.
@@ -202,5 +200,4 @@ test('another search in the same folder and wrong options are errors', function(
   assert(output:find('is not the state of a search', 1, true), output)
 end)
 
-os.execute('rm -rf ' .. files.quoted(folder))
 test.finish()

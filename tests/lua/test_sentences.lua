@@ -3,9 +3,7 @@ local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local top = test.folder()
 local function put(name, text)
   files.write(top .. '/' .. name, text)
   return top .. '/' .. name
@@ -118,5 +116,4 @@ test('a classifier takes prefixes that both numbers follow, and a language model
   test.fails("unknown option 'bach'", function() pd.train.agreement(speaker, verbs, { bach = 2 }) end)
 end)
 
-os.execute("rm -r '" .. top .. "'")
 test.finish()

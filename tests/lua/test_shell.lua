@@ -5,7 +5,7 @@ local files = require 'pushdown.files'
 local program = dofile(pd.root .. '/tests/lua/shell_program.lua')
 local test = require 'pushdown.test'
 
-local shell, folder, quoted, run, write = program.path, program.folder, program.quoted, program.run, program.write
+local shell, folder, quoted, run, write = test.program, program.folder, files.quoted, program.run, program.write
 
 -- Whether this program has the sanitizer lib`name`.
 local function sanitized(name) return files.read '/proc/self/maps':find('lib' .. name, 1, true) ~= nil end
@@ -347,5 +347,4 @@ test('SIGTERM and SIGHUP end a training with a checkpoint, like Ctrl-C', functio
   test.equal(process:poll().code, 143)
 end)
 
-program.remove()
 test.finish()

@@ -3,8 +3,7 @@ local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
-local scratch = os.tmpname()
-os.remove(scratch)
+local scratch = test.folder() .. '/run'
 local grammar = pd.grammar.load('marked_reversal')
 
 local function stage(shortest, longest, options)
@@ -17,9 +16,7 @@ end
 local function trainer(stages, options)
   local model = pd.model.language_model { alphabet = grammar:alphabet(), seed = 3,
     controller = { kind = 'lstm', hidden = 5 } }
-  local all = { model = model, stages = stages, seed = 1, progress = false }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return pd.train.trainer(all)
+  return pd.train.trainer(pd.tables.merged({ model = model, stages = stages, seed = 1, progress = false }, options))
 end
 
 local function three()
@@ -71,6 +68,5 @@ test('wrong stages are named', function()
   test.fails('leave out train, valid and test', function() trainer({ stage(3, 5, {}) }, { train = data }) end)
 end)
 
-os.execute('rm -rf ' .. scratch)
 
 test.finish()

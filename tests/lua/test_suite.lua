@@ -7,18 +7,13 @@ local json = require 'pushdown.json'
 local suite = require 'pushdown.suite'
 local test = require 'pushdown.test'
 
-local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
 local flare = pd.root .. '/scripts/experiments/flare/'
 local languages, sampling = dofile(flare .. 'languages.lua'), dofile(flare .. 'sampling.lua')
-local folder = os.tmpname()
-os.remove(folder)
-files.make_folder(folder)
+local folder = test.folder()
 
 local function run(script, ...)
-  local words = { 'cd', files.quoted(folder), '&& OMP_NUM_THREADS=1', files.quoted(shell),
-    files.quoted(pd.root .. '/scripts/experiments/' .. script) }
-  for _, word in ipairs { ... } do words[#words + 1] = files.quoted(word) end
-  return test.command(table.concat(words, ' '))
+  return test.run({ pd.root .. '/scripts/experiments/' .. script, ... },
+    { folder = folder, environment = 'OMP_NUM_THREADS=1' })
 end
 
 local function words(text)
@@ -369,5 +364,4 @@ test("languages come from the benchmark's folders", function()
   assert(status == 1 and output:find('--longest must be above the training lengths, 4, got 4', 1, true), output)
 end)
 
-os.execute('rm -rf ' .. files.quoted(folder))
 test.finish()

@@ -4,9 +4,7 @@ local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local top = test.folder()
 
 local function words_of(text)
   local list = {}

@@ -4,14 +4,8 @@ local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
-local scratch = os.tmpname()
-os.remove(scratch)
-assert(os.execute('mkdir -p ' .. scratch) == 0)
-local made = 0
-local function folder()
-  made = made + 1
-  return ('%s/run-%d'):format(scratch, made)
-end
+-- The path of a new run folder.
+local function folder() return test.folder() .. '/run' end
 
 local grammar = pd.grammar.load('marked_reversal')
 local sampler = grammar:sampler { lengths = { 3, 9 } }
@@ -27,10 +21,8 @@ local function model(options)
 end
 
 local function trainer(options)
-  local all = { model = model(), train = train, valid = valid, epochs = 3, seed = 1, progress = false,
-    optimizer = { kind = 'adam', learning_rate = 0.01 } }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return pd.train.trainer(all)
+  return pd.train.trainer(pd.tables.merged({ model = model(), train = train, valid = valid, epochs = 3, seed = 1,
+    progress = false, optimizer = { kind = 'adam', learning_rate = 0.01 } }, options))
 end
 
 local function numbers(m)
@@ -244,17 +236,12 @@ test('bad input', function()
   test.fails("'which' must be one of 'best' and 'last'", function() pd.model.load(path, { which = 'worst' }) end)
 end)
 
-os.execute('rm -rf ' .. scratch)
 test('two processes cannot train in one folder', function()
   local path = folder()
-  local binary = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
   local t = trainer { run_folder = path, epochs = 1 }
   for _ in t:epochs() do end
   local function resume_elsewhere()
-    local pipe = io.popen(("'%s' -e \"pd.train.resume('%s')\" 2>&1"):format(binary, path))
-    local said = pipe:read('*a')
-    pipe:close()
-    return said
+    return (test.run { '-e', ("pd.train.resume('%s')"):format(path) })
   end
   local said = resume_elsewhere()
   assert(said:find(("the folder '%s' is in use by process %%d+"):format(path:gsub('%p', '%%%0'))), said)

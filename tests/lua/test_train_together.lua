@@ -7,13 +7,10 @@ local sampler = grammar:sampler { lengths = { 3, 9 } }
 local train, valid = sampler:dataset(80, { seed = 1 }), sampler:dataset(20, { seed = 2 })
 
 local function trainer(k, options)
-  local all = { train = train, valid = valid, epochs = 1 + k, seed = k, progress = false,
+  return pd.train.trainer(pd.tables.merged({ train = train, valid = valid, epochs = 1 + k, seed = k, progress = false,
     optimizer = { kind = 'adam', learning_rate = 0.01 * k },
-    model = pd.model.language_model { alphabet = grammar:alphabet(), seed = k,
-      controller = { kind = 'lstm', hidden = 5 },
-      stack = { kind = 'nondeterministic', states = 2, symbols = 2 } } }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return pd.train.trainer(all)
+    model = pd.model.language_model { alphabet = grammar:alphabet(), seed = k, controller = { kind = 'lstm',
+    hidden = 5 }, stack = { kind = 'nondeterministic', states = 2, symbols = 2 } } }, options))
 end
 
 test('each trainer gets the same numbers as alone', function()

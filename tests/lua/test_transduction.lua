@@ -7,10 +7,9 @@ local function pairs_of(kind, lowest, highest)
 end
 
 local function model(kind, of, more)
-  local options = { pairs = of, controller = { kind = 'lstm', hidden = 16 }, stack = { kind = kind, size = 8,
-    pop_bias = -1 }, embedding = 8, output_embedding = 8, initial_state = 'learned', seed = 4 }
-  for key, value in pairs(more or {}) do options[key] = value end
-  return pd.model.transducer(options)
+  return pd.model.transducer(pd.tables.merged({ pairs = of, controller = { kind = 'lstm', hidden = 16 },
+    stack = { kind = kind, size = 8, pop_bias = -1 }, embedding = 8, output_embedding = 8, initial_state = 'learned',
+    seed = 4 }, more))
 end
 
 test('a transducer learns to reverse short strings, and its writing gives the measured accuracy', function()
@@ -43,8 +42,7 @@ test('a transducer learns to reverse short strings, and its writing gives the me
 end)
 
 test('stopping and continuing', function()
-  local folder = os.tmpname()
-  os.remove(folder)
+  local folder = test.folder() .. '/run'
   local train = pairs_of('copy', 1, 3)
   local m = model('stratification_queue', train)
   local trainer = pd.train.trainer { model = m, train = train, epochs = 1, epoch_batches = 5, seed = 1,

@@ -3,9 +3,7 @@ local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local top = test.folder()
 
 local bank = [[
 ( (S (NP-SBJ (DT The) (NN cat) ) (VP (VBD sat) (PP-LOC (IN on) (NP (DT the) (NN mat)))) (. .) ))
@@ -160,5 +158,4 @@ test('pictures', function()
   end)
 end)
 
-os.execute("rm -r '" .. top .. "'")
 test.finish()

@@ -5,10 +5,7 @@ local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
-local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
-local top = os.tmpname()
-os.remove(top)
-files.make_folder(top)
+local top = test.folder()
 
 local sentences = { 'the cat saw the dog\n', 'a dog ran\n', 'the end of the cat\n' }
 local function text(lines)
@@ -24,28 +21,19 @@ files.write(folder .. '/ptb.valid.txt', text(9) .. 'a cow ran\n')
 files.write(folder .. '/ptb.test.txt', text(7))
 
 local function script(name, ...)
-  local words = { 'cd', top, '&&', shell, pd.root .. '/scripts/experiments/diffstk/' .. name }
-  for _, word in ipairs { ... } do words[#words + 1] = "'" .. word .. "'" end
-  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
-  local output = pipe:read('*a')
-  pipe:close()
-  return output, tonumber(output:match('exit (%d+)\n$'))
+  return test.run({ pd.root .. '/scripts/experiments/diffstk/' .. name, ... }, { folder = top })
 end
 
 local corpus = pd.task.corpus(folder)
 
 local function model(options)
-  local all = { alphabet = corpus.train:alphabet(), controller = { kind = 'lstm', hidden = 5 }, embedding = 4,
-    stack = { kind = 'superposition', size = 2 }, end_symbol = false, seed = 3 }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return pd.model.language_model(all)
+  return pd.model.language_model(pd.tables.merged({ alphabet = corpus.train:alphabet(), controller = { kind = 'lstm',
+    hidden = 5 }, embedding = 4, stack = { kind = 'superposition', size = 2 }, end_symbol = false, seed = 3 }, options))
 end
 
 local function trainer(options)
-  local all = { model = model(), train = corpus.train, valid = corpus.valid, batch = 2, chunk = 5, epochs = 3,
-    seed = 1, progress = false, optimizer = { kind = 'adam', learning_rate = 0.02 } }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return pd.train.trainer(all)
+  return pd.train.trainer(pd.tables.merged({ model = model(), train = corpus.train, valid = corpus.valid, batch = 2,
+    chunk = 5, epochs = 3, seed = 1, progress = false, optimizer = { kind = 'adam', learning_rate = 0.02 } }, options))
 end
 
 test('a corpus has three texts of one vocabulary', function()
@@ -214,5 +202,4 @@ test('table 5 has the numbers of the paper next to ours', function()
   assert(status ~= 0 and output:find('ptb.test.txt has changed', 1, true), output)
 end)
 
-os.execute("rm -rf '" .. top .. "'")
 test.finish()

@@ -27,9 +27,7 @@ local function object(class)
   return list and #list > 0 and one_of(list) or nil
 end
 local function any_object()
-  local classes = {}
-  for class in pairs(M.objects) do classes[#classes + 1] = class end
-  table.sort(classes)
+  local classes = pd.tables.keys(M.objects)
   return object(one_of(classes))
 end
 

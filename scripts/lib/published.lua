@@ -156,18 +156,14 @@ M.tables = {
   },
 }
 
-local function names_of_tables()
-  return tables.keys(M.tables)
-end
-
 -- published.names() -> list of the programs whose checkpoints can be read.
-M.names = names_of_tables
+function M.names() return tables.keys(M.tables) end
 
 local function found(where, name)
   if M.tables[name] then return M.tables[name] end
-  local near = pd._text.nearest(tostring(name), names_of_tables())
+  local near = pd._text.nearest(tostring(name), tables.keys(M.tables))
   error(("[%s] unknown program '%s'%s; the programs are %s"):format(where, tostring(name),
-    near and (", did you mean '%s'?"):format(near) or '', table.concat(names_of_tables(), ', ')), 0)
+    near and (", did you mean '%s'?"):format(near) or '', table.concat(tables.keys(M.tables), ', ')), 0)
 end
 
 -- published.describe(name) -> text: the location of the program, and its models that can be read.

@@ -79,8 +79,7 @@ function M.difference(one, other)
   for _, entry in ipairs { one, other } do
     for name in pairs(entry.fields) do names[name] = true end
   end
-  local sorted = tables.keys(names)
-  for _, name in ipairs(sorted) do
+  for _, name in ipairs(tables.keys(names)) do
     local a, b = one.fields[name] or '', other.fields[name] or ''
     if not circumstances[name] and a ~= b then return ('%s is %s and %s'):format(name, a, b) end
   end
@@ -140,10 +139,8 @@ end
 
 -- Writes the record, sorted by grid, point and restart; each of the two files is replaced atomically.
 function Record:save()
-  local places, rows, used, defaults = {}, {}, {}, {}
-  for place in pairs(self.entries) do places[#places + 1] = place end
-  table.sort(places)
-  for _, place in ipairs(places) do
+  local rows, used, defaults = {}, {}, {}
+  for _, place in ipairs(tables.keys(self.entries)) do
     table.sort(self.entries[place], function(a, b) return json.encode(a.options) < json.encode(b.options) end)
     for _, entry in ipairs(self.entries[place]) do
       if not entry.defaults then split(entry) end

@@ -3,10 +3,8 @@ local files = require 'pushdown.files'
 
 -- pages: path -> text; command: the command that makes the pages.
 return function(pages, command)
-  local paths, stale = {}, {}
-  for path in pairs(pages) do paths[#paths + 1] = path end
-  table.sort(paths)
-  for _, path in ipairs(paths) do
+  local stale = {}
+  for _, path in ipairs(pd.tables.keys(pages)) do
     local same = files.exists(path) and files.read(path) == pages[path]
     if not same then
       stale[#stale + 1] = path

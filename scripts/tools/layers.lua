@@ -80,10 +80,8 @@ end
 
 -- M.violations(sources) -> list of messages. sources: path ("src/stack/stack.h") -> text.
 function M.violations(sources)
-  local found, paths = {}, {}
-  for path in pairs(sources) do paths[#paths + 1] = path end
-  table.sort(paths)
-  for _, path in ipairs(paths) do
+  local found = {}
+  for _, path in ipairs(pd.tables.keys(sources)) do
     local function report(message, ...) found[#found + 1] = path .. ': ' .. message:format(...) end
     local layer = path:match('^src/([^/]+)/')
     local binding = path:match('^bindings/')

@@ -17,14 +17,10 @@ local function entry(doc)
   return ('- `%s`<br>%s'):format(signature, (sentence:gsub('%s*\n%s*', ' ')))
 end
 
-local function sorted_keys(t)
-  return pd.tables.keys(t)
-end
-
 -- Owner ("pd.stack", "Tensor") -> list of the names of its members.
 local function members_of(docs)
   local members = {}
-  for _, name in ipairs(sorted_keys(docs)) do
+  for _, name in ipairs(pd.tables.keys(docs)) do
     local owner = name:match('^(.*)[.:][^.:]+$')
     if owner then
       members[owner] = members[owner] or {}
@@ -63,7 +59,7 @@ end
 local function write_bindings(docs)
   local members = members_of(docs)
   local modules, classes = {}, {}
-  for _, owner in ipairs(sorted_keys(members)) do
+  for _, owner in ipairs(pd.tables.keys(members)) do
     local is_module = owner == 'pd' or owner:match('^pd%.')
     table.insert(is_module and modules or classes, owner)
   end

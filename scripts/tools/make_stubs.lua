@@ -8,10 +8,6 @@ local pd = require 'pushdown'
 local out = {}
 local function write(...) out[#out + 1] = (...):format(select(2, ...)) end
 
-local function sorted_keys(t)
-  return pd.tables.keys(t)
-end
-
 local lua_keywords = { ['end'] = true, ['in'] = true, ['repeat'] = true, ['function'] = true, ['not'] = true }
 
 local forms = { text = 'string', boolean = 'boolean', integer = 'integer', number = 'number',
@@ -98,7 +94,7 @@ local operators = { __add = 'add', __sub = 'sub', __mul = 'mul', __div = 'div', 
 
 local function write_bindings(docs)
   local classes, modules, functions = {}, {}, {}
-  for _, name in ipairs(sorted_keys(docs)) do
+  for _, name in ipairs(pd.tables.keys(docs)) do
     if name:find '[.:]' then
       local owner = name:match '^(.*)[.:]'
       if not docs[owner] and not owner:find '^pd' then classes[owner] = '' end
@@ -106,15 +102,15 @@ local function write_bindings(docs)
       classes[name] = docs[name]
     end
   end
-  for _, name in ipairs(sorted_keys(docs)) do
+  for _, name in ipairs(pd.tables.keys(docs)) do
     local is_module = name:match '^pd%.[%w_]+$' and type(pd[name:sub(4)]) == 'table'
     if is_module then modules[#modules + 1] = name
     elseif name:find '[.:]' and not name:find ':__' then functions[#functions + 1] = name end
   end
-  for _, class in ipairs(sorted_keys(classes)) do
+  for _, class in ipairs(pd.tables.keys(classes)) do
     if classes[class] ~= '' then write('--- %s', classes[class]) end
     write('---@class %s', class)
-    for _, metamethod in ipairs(sorted_keys(operators)) do
+    for _, metamethod in ipairs(pd.tables.keys(operators)) do
       if docs[class .. ':' .. metamethod] then
         local unary = metamethod == '__unm' or metamethod == '__len'
         write('---@operator %s%s: %s', operators[metamethod], unary and '' or '(any)',

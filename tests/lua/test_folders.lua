@@ -83,8 +83,7 @@ end)
 
 test('each kind of fault is caught', function()
   local folders = folders_of { 'README.md', 'src/stack/list.cpp', 'src/kernel/step/a.h', 'new/a.lua' }
-  local names = pd.tables.keys(folders)
-  test.equal(table.concat(names, ' '), 'new src src/kernel src/stack')
+  test.equal(table.concat(pd.tables.keys(folders), ' '), 'new src src/kernel src/stack')
   local text = '| folder | content |\n|---|---|\n| `src` | the core |\n| `src/stack` |  |\n| `gone` | old |\n\n'
     .. '| subfolder | content |\n|---|---|\n| `src/kernel` | loops |\n\n| file | content |\n|---|---|\n| `new` | x |\n'
   local found = faults(listed_in(text), folders, function(folder) return folders[folder] end)

@@ -3,6 +3,7 @@
 -- prints well in black and white.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local tables = require 'pushdown.tables'
 local policy = require 'pushdown.text.policy'
 local svg = require 'pushdown.plot.svg'
 
@@ -51,10 +52,8 @@ function M.figure(picture)
 end
 
 local function option_rows(configuration)
-  local rows, names = { { 'option', 'value' } }, {}
-  for name in pairs(configuration.options or {}) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do
+  local rows = { { 'option', 'value' } }
+  for _, name in ipairs(tables.keys(configuration.options or {})) do
     local value = configuration.options[name]
     rows[#rows + 1] = { name, type(value) == 'string' and value or json.encode(value) }
   end

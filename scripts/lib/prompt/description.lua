@@ -28,10 +28,6 @@ local function wrapped_description(text)
   return table.concat(lines, '\n')
 end
 
-local function sorted_keys(t)
-  return tables.keys(t, 'string')
-end
-
 -- A comment with its paragraphs and the items of its lists, which are indented by two blanks, wrapped.
 local function wrapped_comment(text, indent)
   local blocks = {}
@@ -88,7 +84,7 @@ end
 
 local function describe_library(name, value)
   local out = { name, library.head(name) }
-  for _, key in ipairs(type(value) == 'table' and sorted_keys(value) or {}) do
+  for _, key in ipairs(type(value) == 'table' and tables.keys(value, 'string') or {}) do
     if type(value[key]) == 'function' then
       local call, sentence = library.signature(key, value[key])
       if #out == 2 then out[#out + 1] = '' end
@@ -102,7 +98,7 @@ end
 -- Direct members of `owner`: "pd.stack" -> "pd.stack.kinds"; "Tensor" -> "Tensor:sum".
 local function members(docs, owner)
   local found = {}
-  for _, name in ipairs(sorted_keys(docs)) do
+  for _, name in ipairs(tables.keys(docs, 'string')) do
     local parent = name:match('^(.*)[.:][^.:]+$')
     if parent == owner then found[#found + 1] = name end
   end
@@ -119,7 +115,7 @@ local function describe_name(docs, name)
   local out = { title, wrapped(sentence, '  ') }
   local list = members(docs, name)
   if name == 'pd' then
-    for _, key in ipairs(sorted_keys(docs)) do
+    for _, key in ipairs(tables.keys(docs, 'string')) do
       if not key:find('[.:]') and key ~= 'pd' then list[#list + 1] = key end
     end
   end
@@ -201,7 +197,7 @@ end
 local function nearest_topic(docs, topic)
   local names, full = {}, {}
   local function add(short, name) names[#names + 1], full[short] = short, full[short] or name end
-  for _, name in ipairs(sorted_keys(docs)) do add((name:gsub('^pd%.', '')), name) end
+  for _, name in ipairs(tables.keys(docs, 'string')) do add((name:gsub('^pd%.', '')), name) end
   for _, name in ipairs(library.functions()) do add(name, 'pd.' .. name) end
   for _, term in ipairs(search.terms()) do add(term, term) end
   return full[pd._text.nearest((topic:gsub('^pd%.', '')), names) or '']

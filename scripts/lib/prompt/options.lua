@@ -1,6 +1,7 @@
 -- The declared options of bound functions (pd.options) as text: options.form(option), options.line(option) and
 -- options.parts(name), which help, docs/api.md and the editor stubs use.
 local pd = require 'pushdown'
+local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -22,10 +23,8 @@ local function written(value)
   if type(value) == 'string' then return ("'%s'"):format(value) end
   if type(value) == 'number' then return (value == math.floor(value) and '%.0f' or '%.6g'):format(value) end
   if type(value) ~= 'table' then return tostring(value) end
-  local parts, names = {}, {}
+  local parts, names = {}, tables.keys(value, 'string')
   for i, part in ipairs(value) do parts[i] = written(part) end
-  for name in pairs(value) do if type(name) == 'string' then names[#names + 1] = name end end
-  table.sort(names)
   for _, name in ipairs(names) do parts[#parts + 1] = ('%s = %s'):format(name, written(value[name])) end
   return #parts == 0 and '{}' or #names > 0 and ('{ %s }'):format(table.concat(parts, ', '))
     or ('{%s}'):format(table.concat(parts, ', '))

@@ -12,10 +12,6 @@ local function usage_and_sentence(doc)
   return usage, sentence or doc
 end
 
-local function sorted_keys(t)
-  return tables.keys(t, 'string')
-end
-
 -- Collects everything that is found, names first: lists of {title, text}.
 local function finder(topic)
   local wanted, names, others = plain(topic), {}, {}
@@ -30,7 +26,7 @@ local function finder(topic)
 end
 
 local function search_docs(docs, add)
-  for _, name in ipairs(sorted_keys(docs)) do
+  for _, name in ipairs(tables.keys(docs, 'string')) do
     local usage, sentence = usage_and_sentence(docs[name])
     local shown = usage and not usage:match '^%(' and (name:match '^(.*[.])' or '') .. usage or name
     add({ shown, sentence }, name, docs[name])

@@ -294,8 +294,7 @@ function M.csv(rows)
     for _, row in ipairs(rows) do
       for name in pairs(row[part] or {}) do names[part .. '.' .. name] = true end
     end
-    local sorted = tables.keys(names)
-    for _, name in ipairs(sorted) do add(name) end
+    for _, name in ipairs(tables.keys(names)) do add(name) end
   end
   local cells = {}
   for i, row in ipairs(rows) do

@@ -3,6 +3,7 @@ local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
+local tables = require 'pushdown.tables'
 
 local listed = 10  -- largest number of differences shown
 
@@ -65,17 +66,6 @@ local function values_of(path)
   return values
 end
 
-local function sorted_keys(...)
-  local known, keys = {}, {}
-  for _, list in ipairs { ... } do
-    for key in pairs(list) do
-      if not known[key] then known[key], keys[#keys + 1] = true, key end
-    end
-  end
-  table.sort(keys)
-  return keys
-end
-
 local function shown(value) return type(value) == 'number' and ('%.17g'):format(value) or tostring(value) end
 
 -- numbers(one, other) -> {count, unequal, different = texts, missing = files, text}: compares the numbers of two runs
@@ -88,7 +78,7 @@ return function(one, other)
       found.missing[#found.missing + 1] = name
     else
       local was, is = values_of(one .. '/' .. name), values_of(other .. '/' .. name)
-      for _, key in ipairs(sorted_keys(was, is)) do
+      for _, key in ipairs(tables.keys(tables.merged(was, is))) do
         found.count = found.count + 1
         local a, b = was[key], is[key]
         if a ~= b and not (a ~= a and b ~= b) then

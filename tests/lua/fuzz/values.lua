@@ -27,8 +27,7 @@ local function object(class)
   return list and #list > 0 and one_of(list) or nil
 end
 local function any_object()
-  local classes = pd.tables.keys(M.objects)
-  return object(one_of(classes))
+  return object(one_of(pd.tables.keys(M.objects)))
 end
 
 -- Values that are shown in descriptions of calls.

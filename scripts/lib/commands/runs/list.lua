@@ -3,6 +3,7 @@ local files = require 'pushdown.files'
 local layout = require 'pushdown.runs.layout'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
+local tables = require 'pushdown.tables'
 local visible = require 'pushdown.text.visible'
 
 local M = {}
@@ -42,10 +43,10 @@ function M.list(options, path, width)
 end
 
 local function sorted_pairs_text(values)
-  local keys, lines = {}, {}
-  for key in pairs(values) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for i, key in ipairs(keys) do lines[i] = ('  %s = %s'):format(layout.value(key), layout.value(values[key])) end
+  local lines = {}
+  for i, key in ipairs(tables.keys(values)) do
+    lines[i] = ('  %s = %s'):format(layout.value(key), layout.value(values[key]))
+  end
   return lines
 end
 

@@ -2,30 +2,12 @@
 // stack.
 #include <gtest/gtest.h>
 
-#include "support/golden.h"
-#include "train/learning/learning.h"
+#include "train/gradients.h"
 
 namespace pushdown::analog_learning_test {
 namespace {
 
 using namespace testing_support;
-
-std::vector<Tensor> gradient(const Recognizer& model, const Json& learning, const Json& objective,
-                             const StringBatch& batch, std::uint64_t seed = 1) {
-  for (const auto& [name, parameter] : model.parameters()) parameter.mutable_grad() = Tensor();
-  Random random(seed);
-  make_learning(learning)->gradient(model, *make_objective(objective), batch, random);
-  std::vector<Tensor> found;
-  for (const auto& [name, parameter] : model.parameters())
-    found.push_back(parameter.grad().defined() ? parameter.grad().clone()
-                                               : at::zeros_like(parameter.detach()));
-  return found;
-}
-double largest(const std::vector<Tensor>& tensors) {
-  double value = 0;
-  for (const Tensor& tensor : tensors) value = std::max(value, tensor.abs().max().item<double>());
-  return value;
-}
 
 Recognizer automaton(Json options) {
   options["architecture"] = "nnpda";
@@ -61,10 +43,10 @@ TEST_P(AnalogLearning, RealTimeAndOneWindowAreBackpropagation) {
                          {{"kind", "state_and_length"}, {"illegal_underflow", "pop_more"}},
                          {{"kind", "state_and_length"}, {"dead_neuron", 1}, {"legal_weight", 5}}}) {
     const Recognizer model = automaton(GetParam());
-    const auto wanted = gradient(model, "bptt", objective, strings());
+    const auto wanted = gradient(model, "bptt", strings(), objective).gradients;
     EXPECT_GT(largest(wanted), 1e-2);
     for (const char* kind : {"rtrl", "tbptt"}) {
-      const auto got = gradient(model, kind, objective, strings());
+      const auto got = gradient(model, kind, strings(), objective).gradients;
       for (std::size_t i = 0; i < wanted.size(); ++i)
         EXPECT_LT(deviation(got[i], wanted[i]), 1e-10)
             << kind << " " << model.parameters()[i].first << " " << objective;
@@ -85,32 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Orders, AnalogLearning, testing::ValuesIn(cases()));
 
 TEST(AnalogUnbiasedOnlineSlow, IsTheGradientInTheMean) {
   const Recognizer model = automaton({{"order", "third"}});
-  const auto wanted = gradient(model, "bptt", "state_and_length", strings());
-  const auto direct =
-      gradient(model, Json{{"kind", "tbptt"}, {"window", 1}}, "state_and_length", strings());
-  constexpr int kDraws = 300;
-  std::vector<Tensor> sums, squares;
-  for (const Tensor& tensor : wanted) {
-    sums.push_back(at::zeros_like(tensor));
-    squares.push_back(at::zeros_like(tensor));
-  }
-  for (int draw = 0; draw < kDraws; ++draw) {
-    const auto got = gradient(model, "uoro", "state_and_length", strings(), 100 + draw);
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      sums[i] += got[i];
-      squares[i] += got[i].square();
-    }
-  }
-  double worst = 0, of_direct = 0;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const Tensor mean = sums[i] / kDraws;
-    const Tensor error =
-        ((squares[i] / kDraws - mean.square()).clamp_min(0) / kDraws).sqrt() + 1e-12;
-    worst = std::max(worst, ((mean - wanted[i]).abs() / error).max().item<double>());
-    of_direct = std::max(of_direct, ((direct[i] - wanted[i]).abs() / error).max().item<double>());
-  }
-  EXPECT_LT(worst, 4);
-  EXPECT_GT(of_direct, 8);
+  expect_unbiased(model, "uoro", strings(), 300, "state_and_length");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/golden.h"
+#include "train/gradients.h"
 #include "train/learning/learning_pieces.h"
 #include "train/problems/recognition.h"
 #include "train/toy.h"
@@ -37,38 +38,6 @@ Json joint(const Json& more = Json::object()) {
   Json options{{"kind", "joint"}};
   options.update(more);
   return options;
-}
-
-struct Found {
-  std::vector<Tensor> gradients;
-  ValidityLosses values;
-};
-
-Found gradient(const Recognizer& model, const Json& learning, const StringBatch& batch,
-               const Json& objective) {
-  for (const auto& [name, parameter] : model.parameters()) parameter.mutable_grad() = Tensor();
-  Random random(1);
-  Found found;
-  found.values =
-      make_learning(learning)->gradient(model, *make_objective(objective), batch, random);
-  for (const auto& [name, parameter] : model.parameters())
-    found.gradients.push_back(parameter.grad().defined() ? parameter.grad().clone()
-                                                         : at::zeros_like(parameter.detach()));
-  return found;
-}
-
-void expect_same(const Recognizer& model, const Found& got, const Found& wanted) {
-  for (std::size_t i = 0; i < wanted.gradients.size(); ++i)
-    EXPECT_LT(deviation(got.gradients[i], wanted.gradients[i]), 1e-9)
-        << model.parameters()[i].first;
-  for (std::size_t b = 0; b < 2; ++b) {
-    const bool undecided = std::isnan(wanted.values.scores[b]);
-    EXPECT_EQ(std::isnan(got.values.scores.at(b)), undecided);
-    EXPECT_NEAR(got.values.losses.at(b), wanted.values.losses[b], 1e-11);
-    if (!undecided) {
-      EXPECT_NEAR(got.values.scores[b], wanted.values.scores[b], 1e-11);
-    }
-  }
 }
 
 // Equation 1 symbol by symbol.

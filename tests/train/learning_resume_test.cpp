@@ -28,13 +28,6 @@ std::unique_ptr<Trainer> trainer(const Json& learning, const Json& more = Json::
   return std::make_unique<Trainer>(recognition(model, counted_strings(), nullptr), options);
 }
 
-std::vector<Tensor> weights_of(const Trainer& trainer) {
-  std::vector<Tensor> copies;
-  for (const auto& [name, tensor] : trainer.model()->parameters())
-    copies.push_back(tensor.detach().clone());
-  return copies;
-}
-
 const std::vector<Json>& algorithms() {
   static const std::vector<Json> all{"bptt", {{"kind", "tbptt"}, {"window", 2}}, "rtrl", "uoro"};
   return all;
@@ -55,7 +48,7 @@ TEST(LearningByTraining, RealTimeAndBackpropagationAgree) {
     back->run_epoch();
     forward->run_epoch();
   }
-  const auto a = weights_of(*back), b = weights_of(*forward);
+  const auto a = weights(*back->model()), b = weights(*forward->model());
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(at::allclose(a[i], b[i], 1e-3, 1e-4));
 }
 
@@ -72,7 +65,7 @@ void expect_to_go_on(const Json& learning, const Json& more, const Json& network
   stopped->save(scratch / "run");
   auto resumed = resume_trainer(scratch / "run");
   while (resumed->epochs_done() < 3) resumed->run_epoch();
-  EXPECT_TRUE(same(weights_of(*whole), weights_of(*resumed))) << learning << network;
+  EXPECT_TRUE(same(weights(*whole->model()), weights(*resumed->model()))) << learning << network;
   EXPECT_EQ(timeless(whole->history()), timeless(resumed->history())) << learning << network;
 }
 
@@ -92,9 +85,9 @@ TEST(LearningByTraining, NoiseChangesTheGradientAndNotTheWeights) {
   auto plain = trainer("bptt", {{"optimizer", {{"kind", "sgd"}, {"learning_rate", 1e-30}}}});
   auto noisy = trainer("bptt", {{"optimizer", {{"kind", "sgd"}, {"learning_rate", 1e-30}}},
                                 {"noise", {{"share", 0.3}}}});
-  const auto before = weights_of(*noisy);
+  const auto before = weights(*noisy->model());
   EXPECT_NE(plain->step()->gradient_norm, noisy->step()->gradient_norm);
-  EXPECT_TRUE(same(weights_of(*noisy), before));
+  EXPECT_TRUE(same(weights(*noisy->model()), before));
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 // forward: learning algorithms, resuming, stored models.
 #include <gtest/gtest.h>
 
-#include "support/golden.h"
-#include "train/learning/learning.h"
+#include "train/gradients.h"
 #include "train/problems/recognition.h"
 #include "train/toy.h"
 
@@ -33,25 +32,12 @@ RecognizerPtr recognizer(Json options, double scale = 1) {
 }
 
 StringBatch strings(std::int64_t batch, std::int64_t length) {
-  Random random(3);
-  StringBatch result{at::empty({batch, length}, at::kLong), at::empty({batch}, at::kDouble), {}};
-  for (std::int64_t i = 0; i < batch * length; ++i)
-    result.words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(2));
-  for (std::int64_t b = 0; b < batch; ++b)
-    result.labels.data_ptr<double>()[b] = static_cast<double>(b % 2);
-  return result;
+  return random_strings(batch, length, 2, 3);
 }
 
 std::vector<Tensor> gradients(const Recognizer& model, const Json& learning,
                               std::int64_t length = 6) {
-  for (const auto& [name, parameter] : model.parameters()) parameter.mutable_grad() = Tensor();
-  Random random(1);
-  make_learning(learning)->gradient(model, *make_objective("stepwise"), strings(2, length), random);
-  std::vector<Tensor> found;
-  for (const auto& [name, parameter] : model.parameters())
-    found.push_back(parameter.grad().defined() ? parameter.grad().clone()
-                                               : at::zeros_like(parameter.detach()));
-  return found;
+  return gradient(model, learning, strings(2, length)).gradients;
 }
 
 // Algorithms that go forward in time take the state apart and restore it after each symbol.
@@ -111,13 +97,7 @@ TEST(RecurrenceTraining, ContinuesBitForBitAfterAStop) {
     const auto whole = trainer(options, learning);
     for (int epoch = 0; epoch < 3; ++epoch) whole->run_epoch();
     const Scratch scratch;
-    const auto stopped = trainer(options, learning);
-    for (int i = 0; i < 11; ++i) stopped->step();
-    stopped->save(scratch / "run");
-    const auto resumed = resume_trainer(scratch / "run");
-    while (resumed->epochs_done() < 3) resumed->run_epoch();
-    EXPECT_TRUE(same(weights(*whole->model()), weights(*resumed->model()))) << learning;
-    EXPECT_EQ(timeless(whole->history()), timeless(resumed->history())) << learning;
+    expect_resumed([&] { return trainer(options, learning); }, *whole, 11, scratch / "run");
   }
 }
 

@@ -30,10 +30,6 @@ std::unique_ptr<Trainer> fresh(const Json& more = Json::object()) {
                                    reversal_strings(20, 2), options, Json{{"version", "1.2.3"}});
 }
 
-void run_to_end(Trainer& trainer) {
-  while (trainer.finished().empty()) trainer.run_epoch();
-}
-
 std::vector<Json> metrics_lines(const Path& folder) {
   std::vector<Json> lines;
   std::ifstream file(folder / "metrics.jsonl");
@@ -49,16 +45,7 @@ TEST(Resume, StoppingAtAnyUpdateChangesNoBit) {
   for (const std::int64_t stop : {std::int64_t{0}, std::int64_t{1}, updates - 1, updates,
                                   updates + 1, 2 * updates + 3, 5 * updates - 1}) {
     const Scratch scratch;
-    {
-      auto first = fresh();
-      for (std::int64_t i = 0; i < stop; ++i) first->step();
-      first->save(scratch / "run");
-    }
-    auto second = resume_trainer(scratch / "run");
-    EXPECT_EQ(second->updates_done(), stop);
-    run_to_end(*second);
-    EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << stop;
-    EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model()))) << stop;
+    expect_resumed([] { return fresh(); }, *whole, stop, scratch / "run");
     // Also all the files: the best weights and one line per epoch.
     const auto best = load_model(scratch / "run"), last = load_model(scratch / "run", "last");
     EXPECT_TRUE(same(weights(*last), weights(*whole->model())));

@@ -92,15 +92,7 @@ TEST(SentenceModelling, LearnsAndResumesBitForBit) {
               1e-9);
   for (const std::int64_t stop : {std::int64_t{3}, whole->updates_per_epoch() + 1}) {
     const auto folder = scratch / ("run" + std::to_string(stop));
-    {
-      auto first = fresh();
-      for (std::int64_t i = 0; i < stop; ++i) first->step();
-      first->save(folder);
-    }
-    auto second = resume_trainer(folder);
-    while (second->finished().empty()) second->run_epoch();
-    EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << stop;
-    EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model()))) << stop;
+    expect_resumed([&] { return fresh(); }, *whole, stop, folder);
   }
   // The run's record of a file that has been replaced.
   const auto folder = scratch / "gone";

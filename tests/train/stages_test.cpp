@@ -51,10 +51,6 @@ std::unique_ptr<Trainer> strings_in_stages(const std::vector<int>& halves, const
   return std::make_unique<Trainer>(staged(std::move(problems)), with_stages(stages, more));
 }
 
-void run_to_end(Trainer& trainer) {
-  while (trainer.finished().empty()) trainer.run_epoch();
-}
-
 std::vector<std::int64_t> stages_of(const Trainer& trainer) {
   std::vector<std::int64_t> stages;
   for (const auto& epoch : trainer.history()) stages.push_back(epoch.stage.value());
@@ -216,17 +212,7 @@ TEST(Stages, StoppingAtAnyUpdateChangesNoBitForAnyProblem) {
     EXPECT_EQ(whole->stage(), whole->stages());
     for (std::int64_t stop = 0; stop < whole->updates_done(); ++stop) {
       const Scratch scratch;
-      {
-        auto first = makers[which]();
-        for (std::int64_t i = 0; i < stop; ++i) first->step();
-        first->save(scratch / "run");
-      }
-      auto second = resume_trainer(scratch / "run");
-      EXPECT_EQ(second->updates_done(), stop);
-      run_to_end(*second);
-      EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << which << ' ' << stop;
-      EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model())))
-          << which << ' ' << stop;
+      expect_resumed(makers[which], *whole, stop, scratch / "run");
     }
   }
 }

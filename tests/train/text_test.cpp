@@ -204,10 +204,6 @@ std::unique_ptr<Trainer> fresh(const Json& model, const Json& more = Json::objec
       text_modelling(word_model(model, "float32"), text(92, 1), text(31, 2)), options);
 }
 
-void run_to_end(Trainer& trainer) {
-  while (trainer.finished().empty()) trainer.run_epoch();
-}
-
 TEST(TextModelling, TheGradientIsThatOfThePieceAlone) {
   const auto model = word_model(kTape);
   const auto words = text(24, 1);
@@ -270,16 +266,7 @@ TEST(TextModelling, StoppingAtAnyUpdateChangesNoBit) {
     // Before and after the stack is emptied, and in the second epoch.
     for (const std::int64_t stop : {2, 3, 5, 10}) {
       const Scratch scratch;
-      {
-        auto first = fresh(model, more);
-        for (std::int64_t i = 0; i < stop; ++i) first->step();
-        first->save(scratch / "run");
-      }
-      auto second = resume_trainer(scratch / "run");
-      EXPECT_EQ(second->updates_done(), stop);
-      run_to_end(*second);
-      EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << stop;
-      EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model()))) << stop;
+      expect_resumed([&] { return fresh(model, more); }, *whole, stop, scratch / "run");
     }
   }
 }

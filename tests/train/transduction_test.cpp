@@ -124,16 +124,7 @@ TEST(Transduction, StoppingAtAnyUpdateChangesNoBit) {
   while (whole->finished().empty()) whole->run_epoch();
   for (const std::int64_t stop : {1, 20, 33}) {
     const Scratch scratch;
-    {
-      auto first = fresh();
-      for (std::int64_t i = 0; i < stop; ++i) first->step();
-      first->save(scratch / "run");
-    }
-    auto second = resume_trainer(scratch / "run");
-    EXPECT_EQ(second->updates_done(), stop);
-    while (second->finished().empty()) second->run_epoch();
-    EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << stop;
-    EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model()))) << stop;
+    expect_resumed([] { return fresh(); }, *whole, stop, scratch / "run");
     const auto loaded = std::dynamic_pointer_cast<Transducer>(load_model(scratch / "run", "last"));
     ASSERT_NE(loaded, nullptr);
     EXPECT_EQ(loaded->target_alphabet(), reversal_pairs(3, 1, 4)->target_alphabet());

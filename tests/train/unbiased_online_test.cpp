@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"
-#include "support/golden.h"
+#include "train/gradients.h"
 #include "train/learning/learning_pieces.h"
 #include "train/toy.h"
 
@@ -25,13 +25,7 @@ Recognizer make(Json options, const Json& more, double factor) {
 }
 
 StringBatch strings(std::int64_t batch, std::int64_t length, std::uint64_t seed) {
-  Random random(seed);
-  StringBatch result{at::empty({batch, length}, at::kLong), at::empty({batch}, at::kDouble), {}};
-  for (std::int64_t i = 0; i < batch * length; ++i)
-    result.words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(3));
-  for (std::int64_t b = 0; b < batch; ++b)
-    result.labels.data_ptr<double>()[b] = static_cast<double>(b % 2);
-  return result;
+  return random_strings(batch, length, 3, seed);
 }
 
 std::vector<Tensor> take_gradients(const Recognizer& model) {
@@ -42,12 +36,6 @@ std::vector<Tensor> take_gradients(const Recognizer& model) {
     parameter.mutable_grad() = Tensor();
   }
   return found;
-}
-
-double largest(const std::vector<Tensor>& tensors) {
-  double value = 0;
-  for (const Tensor& tensor : tensors) value = std::max(value, tensor.abs().max().item<double>());
-  return value;
 }
 
 void expect_equal(const Recognizer& model, const Json& objective, const StringBatch& batch,

@@ -30,9 +30,9 @@ namespace {
 
 // The text of --version after the version: the device support of the build, and the devices.
 constexpr const char* kVersionCommand = "io.write(require('pushdown').device.text())";
-// `pushdown runs ...`, `report ...`, `recipe ...`, `kernel ...`; scripts of these names need a
-// path, such as ./runs.
-const std::vector<std::string> kCommands{"runs", "report", "recipe", "kernel"};
+// `pushdown runs ...`, `report ...`, `recipe ...`, `kernel ...`, `pipe`; scripts of these names
+// need a path, such as ./runs.
+const std::vector<std::string> kCommands{"runs", "report", "recipe", "kernel", "pipe"};
 
 std::string command_text(const std::string& word) {
   const bool known = std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
@@ -93,6 +93,7 @@ CommandLine parse(int count, char** words) {
       "  pushdown [options] report RUN... -o FILE     a page about runs; report --help has more\n"
       "  pushdown [options] kernel install            makes the kernel for notebooks known to "
       "Jupyter\n"
+      "  pushdown [options] pipe                      answers requests of other programs\n"
       "Without a file or -e: the prompt. Everything after the file is for the script.",
       "pushdown");
   app.set_help_flag("-h,--help", "Print this help and leave");

@@ -44,6 +44,11 @@ function M.metric(result)
   end
 end
 
+-- A run that is marked as running but has no process any more is lost.
+local function note_loss(row)
+  if row.status == 'running' and pd.process.locked(row.folder) == false then row.status = 'lost' end
+end
+
 -- runs.find(filter, path) -> rows of the registry, see Registry:find; none if there is no registry.
 -- A run that is marked as running but has no process any more gets the status 'lost'. 'running' in a
 -- filter means runs that have a process.
@@ -64,7 +69,7 @@ function M.find(filter, path)
   end
   local rows = {}
   for _, row in ipairs(M.open(path, { must_exist = true }):find(asked)) do
-    if row.status == 'running' and pd.process.locked(row.folder) == false then row.status = 'lost' end
+    note_loss(row)
     if filter and filter.limit and #rows == filter.limit then break end
     if not wanted or wanted[row.status] then rows[#rows + 1] = row end
   end
@@ -117,9 +122,9 @@ local function add_runs_below(top, rows, refused)
   end
 end
 
--- runs.index(folders, path) -> number of runs, list of reasons: enters the runs in and below these folders in a
--- registry, by their records in their folders. The reasons tell which runs were left out.
-function M.index(folders, path)
+-- The runs in and below these folders, the oldest first, by their records in their folders, and a list of reasons why
+-- others are left out.
+local function runs_below(folders)
   local by_folder, rows, refused = {}, {}, {}
   for _, folder in ipairs(folders) do add_runs_below(pd.file.real_path(folder), by_folder, refused) end
   for _, row in pairs(by_folder) do rows[#rows + 1] = row end
@@ -128,6 +133,21 @@ function M.index(folders, path)
     if one ~= two then return one < two end
     return a.folder < b.folder
   end)
+  return rows, refused
+end
+
+-- runs.below(folder) -> rows, list of reasons: the runs in and below a folder without any registry, the oldest first.
+-- The reasons tell which runs were left out.
+function M.below(folder)
+  local rows, refused = runs_below { folder }
+  for _, row in ipairs(rows) do note_loss(row) end
+  return rows, refused
+end
+
+-- runs.index(folders, path) -> number of runs, list of reasons: enters the runs in and below these folders in a
+-- registry, by their records in their folders. The reasons tell which runs were left out.
+function M.index(folders, path)
+  local rows, refused = runs_below(folders)
   local registry, count = M.open(path), #rows
   for first = 1, #rows, batch do
     local some = { unpack(rows, first, math.min(first + batch - 1, #rows)) }

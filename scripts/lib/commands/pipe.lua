@@ -1,0 +1,111 @@
+-- `pushdown pipe`: answers requests of another program, one JSON object a line (docs/reference/pipe.md).
+local experiment = require 'pushdown.experiment'
+local json = require 'pushdown.json'
+local methods = require 'pushdown.commands.pipe.methods'
+local pd = require 'pushdown'
+local subcommand = require 'pushdown.commands.subcommand'
+
+local M = {}
+
+local protocol = 1  -- grows with every change that an older program on the other side would not understand
+local longest_line = 2 ^ 26  -- bytes
+
+local declaration = {
+  name = 'pushdown pipe', words = true, run_folder = false, options = {},
+  doc = 'Answers requests of another program, such as the Python module pushdown_shell: reads one JSON object per line '
+    .. 'from\nstandard input and writes one per line to standard output, until the input ends.',
+}
+
+-- Returns the next line without its end and whether it was cut off at longest_line, or nil at the end of the input. A
+-- line is read byte by byte: Lua's own reading of lines has no limit and takes a zero byte for an end.
+local function next_line(input)
+  local parts, bytes, count, length = {}, {}, 0, 0
+  while true do
+    local byte = input:read(1)
+    if byte == nil and length == 0 then return nil end
+    if byte == nil or byte == '\n' then break end
+    length = length + 1
+    if length <= longest_line then
+      count = count + 1
+      bytes[count] = byte
+      if count == 4096 then
+        parts[#parts + 1] = table.concat(bytes, '', 1, count)
+        count = 0
+      end
+    end
+  end
+  parts[#parts + 1] = table.concat(bytes, '', 1, count)
+  return table.concat(parts), length > longest_line
+end
+
+-- The value with null left out of tables and lists. JSON has no infinity, but 1e999 is read as one.
+local function plain(value)
+  if type(value) == 'number' and (value ~= value or value == math.huge or value == -math.huge) then
+    error('[pipe] the request has a number that is not finite', 0)
+  end
+  if type(value) ~= 'table' then return value end
+  for key, inner in pairs(value) do
+    if inner == json.null then value[key] = nil else value[key] = plain(inner) end
+  end
+  return value
+end
+
+local request_of = pd._options.declare('pipe', {
+  { 'id', nil, 'number or text that the answer repeats', type = 'value' },
+  { 'method', nil, 'name of the method', type = 'text', required = true },
+  { 'arguments', {}, 'arguments of the method by name', type = 'table' },
+})
+
+-- A message without the place in this command or in the library where the error was raised.
+local function said(problem)
+  local text = pd._text.clean(tostring(type(problem) == 'table' and problem.usage or problem))
+  return (text:gsub('^pipe:%d+: ', ''):gsub('^[^\n:]*/lib/[^\n:]*%.lua:%d+: ', ''))
+end
+
+local function answer(line, cut)
+  local reply = { id = json.null }
+  local ok, result = pcall(function()
+    if cut then error(('[pipe] the line is too long: expected at most %d bytes'):format(longest_line), 0) end
+    local read = json.decode(line)
+    if type(read) ~= 'table' or read == json.null or read[1] ~= nil then
+      error('[pipe] expected an object with a method, got another value', 0)
+    end
+    if type(read.id) == 'number' or type(read.id) == 'string' then reply.id = read.id end
+    local request = request_of(plain(read), 'pipe')
+    return methods.call(request.method, request.arguments)
+  end)
+  if ok then reply.result = result == nil and json.null or result else reply.error = said(result) end
+  return json.encode(json.ordered(reply, { 'id', 'result', 'error' }))
+end
+
+-- What scripts and definitions print goes to standard error.
+local function keep_output()
+  local output = io.stdout
+  io.output(io.stderr)
+  rawset(io, 'stdout', io.stderr)
+  rawset(io, 'write', function(...) return io.stderr:write(...) end)
+  rawset(_G, 'print', function(...)
+    local texts = {}
+    for i = 1, select('#', ...) do texts[i] = tostring((select(i, ...))) end
+    io.stderr:write(table.concat(texts, '\t'), '\n')
+  end)
+  return output
+end
+
+-- command.run(words) -> exit status: 0 at the end of the input, 1 for an error, 2 for a wrong command line.
+function M.run(words)
+  return subcommand('pipe', function()
+    local options = experiment.parse(declaration, words)
+    if options.help then return io.write(experiment.help(declaration)) end
+    if #options.words > 0 then error({ usage = ("unexpected argument '%s'"):format(options.words[1]) }, 0) end
+    local output = keep_output()
+    local function send(text)
+      if not (output:write(text, '\n') and output:flush()) then error('the answer cannot be written', 0) end
+    end
+    send(json.encode(json.ordered({ protocol = protocol, program = 'pushdown', version = pd.version },
+      { 'protocol', 'program', 'version' })))
+    for line, cut in next_line, io.stdin do send(answer(line, cut)) end
+  end)
+end
+
+return M

@@ -204,6 +204,8 @@ void require_success(Interpreter& interpreter, const Interpreter::Outcome& outco
 
 int run(int count, char** words) {
   CommandLine line = parse(count, words);
+  // Another program started this one (scripts/lib/store/record.lua) and shows each line at once.
+  if (std::getenv("PUSHDOWN_RUN_LIST") != nullptr) std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   if (line.parent > 0) exit_with(line.parent);
   if (line.version) {
     std::puts("pushdown " PUSHDOWN_VERSION);

@@ -31,6 +31,7 @@ Record.__index = Record
 
 local open_records, held = {}, {}  -- by folder: records, and locks of folders without a record
 local longest_message = 4000
+local open_file = io.open  -- an experiment replaces it
 
 local function warn_unless(ok, problem)
   if not ok then pd.log.warn('this run is not recorded: ' .. tostring(problem)) end
@@ -66,6 +67,16 @@ end
 -- record.in_experiment(folder): the same for the runs of pd.experiment.start only.
 function M.in_experiment(folder) return inside_of(folder, function(record) return not record.training end) end
 
+-- A program that starts this one names in PUSHDOWN_RUN_LIST a file in which it finds the folders of the runs that this
+-- process begins or continues, each with a zero byte behind it.
+local function list_for_parent(folder)
+  local path = os.getenv 'PUSHDOWN_RUN_LIST'
+  local list = path and not inherited(folder) and open_file(path, 'ab')
+  if not list then return end
+  list:write(pd.file.real_path(folder), '\0')
+  list:close()
+end
+
 local fields_of = pd._options.declare('runs.record', {
   { 'folder', nil, 'the run folder', type = 'text', required = true },
   { 'experiment', nil, 'its name', type = 'text' },
@@ -91,6 +102,7 @@ function M.record(given)
   record.training = fields.training
   record.lock, held[fields.folder] = record.lock or held[fields.folder], nil
   open_records[fields.folder], record.ended = record, nil
+  if not known then list_for_parent(fields.folder) end
   local row = tables.merged({ host = pd.process.host(), pid = pd.process.pid() }, fields)
   row.training = nil
   if not M.path() then return record end

@@ -1,0 +1,197 @@
+"""Models and grammars."""
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._program import Program, Remote, shared
+
+Path = str | os.PathLike[str]
+Strings = list[str] | tuple[str, ...]
+
+
+def absolute(path: Path) -> str:
+    """The program may have another working folder."""
+    return os.path.abspath(os.fspath(path))
+
+
+def floats(values: Sequence[float | str]) -> NDArray[np.float64]:
+    """The numbers of an answer, in which infinities are texts."""
+    return np.array([float(value) for value in values], dtype=np.float64)
+
+
+def _list(strings: str | Strings) -> list[str]:
+    return [strings] if isinstance(strings, str) else list(strings)
+
+
+class Model(Remote):
+    """A trained or new model. It does not change.
+
+    A string is one text with blanks between its symbols. A method for several strings takes a list or tuple of them.
+    """
+
+    @property
+    def kind(self) -> str:
+        """'LanguageModel', 'Recognizer' or 'Transducer'."""
+        return str(self._facts["kind"])
+
+    @property
+    def symbols(self) -> list[str]:
+        """The alphabet, in the order of the columns of logits."""
+        return list(self._facts["symbols"])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options, with the defaults filled in."""
+        return dict(self._facts["options"])
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of trainable parameters."""
+        return int(self._facts["parameters"])
+
+    @overload
+    def log_probability(self, strings: str) -> float: ...
+    @overload
+    def log_probability(self, strings: Strings) -> NDArray[np.float64]: ...
+    def log_probability(self, strings: str | Strings) -> float | NDArray[np.float64]:
+        """Returns the natural logarithm of the probability of a string, or of each of several: B numbers."""
+        found = floats(self._request("model.log_probability", strings=_list(strings)))
+        return float(found[0]) if isinstance(strings, str) else found
+
+    def logits(self, string: str) -> NDArray[np.float64]:
+        """Returns the scores of every symbol at every position, n x V. Row t predicts symbol t.
+
+        If the model predicts an end, there is a row n + 1 and a last column for it.
+        """
+        found = self._request("model.logits", string=string)
+        return floats(found["values"]).reshape(found["shape"])
+
+    @overload
+    def sample(self, count: None = None, *, length: int | None = None, longest: int | None = None,
+               seed: int | None = None) -> str: ...
+    @overload
+    def sample(self, count: int, *, length: int | None = None, longest: int | None = None,
+               seed: int | None = None) -> list[str]: ...
+    def sample(self, count: int | None = None, *, length: int | None = None, longest: int | None = None,
+               seed: int | None = None) -> str | list[str]:
+        """Returns a string that the model draws, or a list of `count` strings.
+
+        `length` is the number of symbols of each string. Without it the model ends the strings; one that has not
+        ended after `longest` (1000) symbols is an error. A model without an end needs a length.
+        """
+        found: list[str] = self._request("model.sample", count=count, length=length, longest=longest, seed=seed)
+        return found[0] if count is None else found
+
+    @overload
+    def accepts(self, strings: str) -> bool: ...
+    @overload
+    def accepts(self, strings: Strings) -> NDArray[np.bool_]: ...
+    def accepts(self, strings: str | Strings) -> bool | NDArray[np.bool_]:
+        """Returns whether a recognizer classifies a string as valid, or each of several: B truth values."""
+        found = self._request("model.accepts", strings=_list(strings))
+        return bool(found[0]) if isinstance(strings, str) else np.array(found, dtype=np.bool_)
+
+    @overload
+    def translate(self, sources: str, *, longest: int | None = None) -> str: ...
+    @overload
+    def translate(self, sources: Strings, *, longest: int | None = None) -> list[str]: ...
+    def translate(self, sources: str | Strings, *, longest: int | None = None) -> str | list[str]:
+        """Returns the target that a transducer writes for a source, or for each of several.
+
+        A target that has not ended after `longest` symbols ends with ' ...'.
+        """
+        found: list[str] = self._request("model.translate", strings=_list(sources), longest=longest)
+        return found[0] if isinstance(sources, str) else found
+
+    def save(self, path: Path) -> None:
+        """Writes a safetensors file with the parameters and the options, which load() reads."""
+        self._request("model.save", path=absolute(path))
+
+    def save_parameters(self, path: Path, part: str = "") -> None:
+        """Writes the parameters by name to a .safetensors or .npz file.
+
+        With part="controller" only those of the controller, whose names are then those of torch.nn.LSTM.
+        """
+        self._request("model.save_parameters", path=absolute(path), part=part)
+
+    def with_parameters(self, path: Path, part: str = "") -> Model:
+        """Returns the model with the parameters of such a file. Those of other parts are the same."""
+        return Model(self._program, "model.with_parameters", {"model": self, "path": absolute(path), "part": part})
+
+
+def load(path: Path, which: str = "best", device: str | None = None, program: Program = shared) -> Model:
+    """Returns the model in a run folder, an exported folder, a checkpoint or a file of Model.save.
+
+    `which` is 'best' or 'last', the newest parameters of a run. `device` is 'cpu', 'cuda' or 'cuda:n'.
+    """
+    return Model(program, "model.load", {"path": absolute(path), "which": which, "device": device})
+
+
+def _create(kind: str, options: Mapping[str, Any], program: Program) -> Model:
+    # The same model again, if the program is started again.
+    options = {"seed": secrets.randbelow(2**53), **options}
+    return Model(program, "model.create", {"kind": kind, "options": options})
+
+
+def language_model(*, program: Program = shared, **options: Any) -> Model:
+    """Returns a new language model. The options are those of pd.model.language_model."""
+    return _create("language_model", options, program)
+
+
+def recognizer(*, program: Program = shared, **options: Any) -> Model:
+    """Returns a new recognizer. The options are those of pd.model.recognizer."""
+    return _create("recognizer", options, program)
+
+
+class Grammar(Remote):
+    """A probabilistic context-free grammar."""
+
+    @property
+    def symbols(self) -> list[str]:
+        """The terminal symbols."""
+        return list(self._facts["symbols"])
+
+    @property
+    def text(self) -> str:
+        """The rules, which grammar() reads."""
+        return str(self._facts["text"])
+
+    @overload
+    def sample(self, count: None = None, *, length: int | None = None, seed: int | None = None) -> str: ...
+    @overload
+    def sample(self, count: int, *, length: int | None = None, seed: int | None = None) -> list[str]: ...
+    def sample(self, count: int | None = None, *, length: int | None = None,
+               seed: int | None = None) -> str | list[str]:
+        """Returns a random string, or a list of `count` strings, of any or of this length."""
+        found: list[str] = self._request("grammar.sample", count=count, length=length, seed=seed)
+        return found[0] if count is None else found
+
+    @overload
+    def log_probability(self, strings: str) -> float: ...
+    @overload
+    def log_probability(self, strings: Strings) -> NDArray[np.float64]: ...
+    def log_probability(self, strings: str | Strings) -> float | NDArray[np.float64]:
+        """Returns the natural logarithm of the probability of a string, or of each of several: B numbers.
+
+        It is -inf outside of the language.
+        """
+        found = floats(self._request("grammar.log_probability", strings=_list(strings)))
+        return float(found[0]) if isinstance(strings, str) else found
+
+
+def grammar(source: Path, *, program: Program = shared, **options: Any) -> Grammar:
+    """Returns the grammar of rules such as "S -> 'a' S 'b' [0.5] | 'c' [0.5]", of a file, or of the program.
+
+    The name of a grammar of the program, such as 'dyck', and a file in Lua can have options.
+    """
+    if isinstance(source, str) and "->" in source:
+        return Grammar(program, "grammar.parse", {"text": source})
+    is_path = not isinstance(source, str) or os.sep in source or "." in source
+    name = absolute(source) if is_path else source
+    return Grammar(program, "grammar.load", {"name": name, "options": options})

@@ -1,0 +1,192 @@
+"""Models and grammars of the module, against the program in another process, NumPy and exact sums."""
+import importlib.util
+import itertools
+import json
+import math
+import os
+
+import numpy as np
+import pushdown_shell as pushdown
+import pytest
+
+STRINGS = ["a b a", "", "b b b a a c", "c"]
+
+# Makes a model of every kind of controller and stack, and prints what it computes.
+EXPORT = """
+local folder, strings = arg[1], pd.json.decode(arg[2])
+local function export(name, make, options)
+  options.alphabet, options.seed, options.dtype = { 'a', 'b', 'c' }, 1, 'float64'
+  local ok, model = pcall(pd.model[make], options)
+  if not ok then error(name .. ': ' .. tostring(model), 0) end
+  pd.tensor.no_grad(function()
+    for _, parameter in pairs(model:parameters()) do parameter:assign(parameter * 3) end
+  end)
+  model:export(folder .. '/' .. name)
+  local values = {}
+  for i, string in ipairs(strings) do
+    values[i] = make == 'recognizer' and model:accepts(string) or make ~= 'recognizer' and model:log_probability(string)
+  end
+  print('model ' .. pd.json.encode { name = name, values = values })
+end
+for _, make in ipairs { 'language_model', 'recognizer' } do
+  for _, kind in ipairs(pd.controller.kinds()) do
+    export(make .. '-' .. kind, make, { controller = { kind = kind, hidden = 4 }, stack = { kind = 'superposition' } })
+  end
+  for _, kind in ipairs(pd.stack.kinds()) do
+    export(make .. '-' .. kind, make, { controller = { kind = 'lstm', hidden = 4 }, stack = { kind = kind } })
+  end
+  export(make .. '-transformer', make, { architecture = 'transformer', hidden = 8, heads = 2 })
+end
+export('recognizer-nspda', 'recognizer', { architecture = 'nspda' })
+export('recognizer-nnpda', 'recognizer', { architecture = 'nnpda' })
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """The folder of the models of EXPORT, and what the program computes by name."""
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "export.lua").write_text(EXPORT)
+    done = pushdown.run(folder / "export.lua", str(folder), json.dumps(STRINGS), echo=False)
+    made = [json.loads(line[6:]) for line in done.output.splitlines() if line.startswith("model ")]
+    return folder, {one["name"]: one["values"] for one in made}
+
+
+def test_every_controller_and_stack(exported):
+    folder, expected = exported
+    assert len(expected) > 40
+    for name, values in expected.items():
+        model = pushdown.load(folder / name)
+        assert model.symbols == ["a", "b", "c"] and model.options["seed"] == 1
+        if model.kind == "Recognizer":
+            assert model.accepts(STRINGS).tolist() == values, name
+            assert model.accepts(STRINGS[0]) is values[0], name
+        else:
+            np.testing.assert_allclose(model.log_probability(STRINGS), values, rtol=1e-12, err_msg=name)
+            scores = model.logits(STRINGS[0])
+            assert scores.shape == (4, 4)
+            logs = scores - np.log(np.exp(scores).sum(1, keepdims=True))
+            assert sum(logs[t, k] for t, k in enumerate([0, 1, 0, 3])) == pytest.approx(values[0], rel=1e-9)
+
+
+def test_the_reader_with_numpy_agrees(exported):
+    folder, expected = exported
+    agree = 0
+    for name in (name for name in expected if name.startswith("language_model")):
+        path = folder / name / "run_model.py"
+        spec = importlib.util.spec_from_file_location("run_model", path)
+        reader = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(reader)
+        model = pushdown.load(folder / name)
+        try:
+            values = [float(reader.log_probability(path.parent, string.split())) for string in STRINGS]
+        except SystemExit:
+            continue
+        np.testing.assert_allclose(model.log_probability(STRINGS), values, rtol=1e-9, err_msg=name)
+        agree += 1
+    assert agree >= 8
+
+
+def small_model(**options):
+    return pushdown.language_model(**{"alphabet": ["a", "b"], "controller": {"kind": "lstm", "hidden": 3}, "seed": 1,
+                                      **options})
+
+
+@pytest.mark.parametrize("stack", ["none", "nondeterministic"])
+def test_samples_have_the_probabilities_of_the_model(stack):
+    model = small_model(stack={"kind": stack})
+    count = 5000
+    drawn = model.sample(count, seed=1)
+    assert drawn == model.sample(count, seed=1) and drawn != model.sample(count, seed=2)
+    for length in range(4):
+        for symbols in itertools.product("ab", repeat=length):
+            p = math.exp(model.log_probability(" ".join(symbols)))
+            share = drawn.count(" ".join(symbols)) / count
+            assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / count), symbols
+
+
+def test_samples_of_a_length():
+    assert all(len(string.split()) == 7 for string in small_model().sample(50, length=7, seed=1))
+    model = small_model(end_symbol=False)
+    drawn = model.sample(20000, length=2, seed=3)
+    for string in ("a a", "a b", "b a", "b b"):
+        p = math.exp(model.log_probability(string))
+        assert abs(drawn.count(string) / 20000 - p) < 5 * math.sqrt(p * (1 - p) / 20000)
+    assert model.sample(2, length=0) == ["", ""] and isinstance(model.sample(length=3), str)
+    with pytest.raises(pushdown.Error, match="predicts no end of a string: give a length"):
+        model.sample(2)
+    with pytest.raises(pushdown.Error, match="have not ended after 1 symbols"):
+        small_model().sample(100, longest=1, seed=1)
+
+
+def test_errors_are_those_of_the_program():
+    model = small_model()
+    with pytest.raises(pushdown.Error, match="symbol 'c' is not in the alphabet; the symbols are 'a' and 'b'"):
+        model.log_probability("a c")
+    with pytest.raises(pushdown.Error, match="a LanguageModel has no method 'accepts'"):
+        model.accepts("a")
+    with pytest.raises(pushdown.Error, match="unknown option 'controler', did you mean 'controller'"):
+        pushdown.language_model(alphabet=["a"], controler={})
+    with pytest.raises(pushdown.Error, match="/nowhere"):
+        pushdown.load("/nowhere")
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        pushdown.language_model(alphabet=["a"], noise=math.inf)
+
+
+def test_parameters_of_a_part(tmp_path):
+    one, other = small_model(), small_model(seed=2)
+    one.save_parameters(tmp_path / "lstm.npz", part="controller")
+    with np.load(tmp_path / "lstm.npz") as weights:
+        assert sorted(weights) == ["bias_hh_l0", "bias_ih_l0", "weight_hh_l0", "weight_ih_l0"]
+        assert weights["weight_hh_l0"].shape == (12, 3)
+    mixed = other.with_parameters(tmp_path / "lstm.npz", part="controller")
+    mixed.save_parameters(tmp_path / "mixed.npz")
+    with np.load(tmp_path / "lstm.npz") as weights, np.load(tmp_path / "mixed.npz") as found:
+        for name in weights:
+            np.testing.assert_array_equal(found[f"controller.{name}"], weights[name])
+    other.save_parameters(tmp_path / "other.npz")
+    with np.load(tmp_path / "other.npz") as before, np.load(tmp_path / "mixed.npz") as found:
+        np.testing.assert_array_equal(found["output.weight"], before["output.weight"])
+    with pytest.raises(pushdown.Error, match="no part 'cell'; its parts are controller, output"):
+        one.save_parameters(tmp_path / "x.npz", part="cell")
+    with pytest.raises(pushdown.Error, match="lstm.npz"):
+        small_model(controller={"kind": "lstm", "hidden": 4}).with_parameters(tmp_path / "lstm.npz", part="controller")
+    one.save(tmp_path / "one.safetensors")
+    assert pushdown.load(tmp_path / "one.safetensors").log_probability("a") == one.log_probability("a")
+
+
+def test_a_transducer_translates(tmp_path):
+    (tmp_path / "make.lua").write_text("pd.model.transducer{ pairs = pd.task.transduction{ kind = 'copy', symbols = 3 }, "
+                                       "controller = { kind = 'lstm', hidden = 4 }, seed = 1 }:save(arg[1])")
+    pushdown.run(tmp_path / "make.lua", str(tmp_path / "model.safetensors"))
+    model = pushdown.load(tmp_path / "model.safetensors")
+    assert model.kind == "Transducer"
+    source = model.symbols[0] if not model.symbols[0].startswith("<") else model.symbols[1]
+    assert isinstance(model.translate(source, longest=3), str) and len(model.translate([source] * 3)) == 3
+
+
+def test_grammars(tmp_path):
+    rules = "S -> 'a' S 'b' [0.5] | 'c' [0.5]"
+    (tmp_path / "own.pcfg").write_text(rules + "\n")
+    for grammar in (pushdown.grammar(rules), pushdown.grammar(tmp_path / "own.pcfg"),
+                    pushdown.grammar(os.path.relpath(tmp_path / "own.pcfg"))):
+        assert grammar.symbols == ["a", "b", "c"]
+        assert grammar.log_probability("a c b") == pytest.approx(2 * math.log(0.5))
+        assert grammar.log_probability([]).shape == (0,)
+        assert grammar.log_probability(["c", "a"]).tolist() == [pytest.approx(math.log(0.5)), -math.inf]
+        assert grammar.sample(3, seed=1) == grammar.sample(3, seed=1)
+        assert grammar.sample(length=5, seed=1) == "a a c b b"
+        assert pushdown.grammar(grammar.text).log_probability("c") == grammar.log_probability("c")
+    assert len(pushdown.grammar("dyck", bracket_types=3).symbols) == 6
+    with pytest.raises(pushdown.Error, match="did you mean 'dyck'"):
+        pushdown.grammar("dyk")
+    with pytest.raises(pushdown.Error, match="no strings of length 2; the nearest lengths with strings are 1 and 3"):
+        pushdown.grammar(rules).sample(length=2)
+    with pytest.raises(pushdown.Error, match="expected a context-free grammar, got a synchronous one"):
+        pushdown.grammar("svo_to_sov")
+
+
+def test_unusual_symbols():
+    grammar = pushdown.grammar("S -> 'ü' [0.5] | '\"' [0.25] | '\\\\' [0.25]")
+    assert sorted(grammar.symbols) == ['"', "\\", "ü"]
+    assert grammar.log_probability("ü") == pytest.approx(math.log(0.5))

@@ -215,21 +215,25 @@ for package in $packages; do
   is_installed "$package" || missing="$missing $package"
 done
 
-# add_kernel: adds the library of the kernel for notebooks, according to apt's lists. A system that
-# does not offer it has no kernel. In Debian 12 the package is xeus-dev.
-add_kernel() {
-  is_installed xeus-zmq-dev || is_installed xeus-dev && return 0
-  for package in xeus-zmq-dev xeus-dev; do
-    version=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: *//p')
-    case $version in "" | "(none)") continue ;; esac
-    missing="$missing $package"
-    return 0
-  done
+# add_offered PACKAGE: adds a package that is not necessary, if apt offers it according to its lists.
+add_offered() {
+  is_installed "$1" && return 0
+  case " $missing " in *" $1 "*) return 0 ;; esac
+  version=$(LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p')
+  case $version in "" | "(none)") return 1 ;; esac
+  missing="$missing $1"
 }
-# A user who cannot install packages is not asked for this one alone.
-if [ "$purpose" != fuzz ]; then
-  if [ -n "$missing" ] || [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; then add_kernel; fi
-fi
+# add_optional: adds the library of the kernel for notebooks, and what the tests of the Python module
+# need. A system that does not offer them has no kernel and skips these tests. In Debian 12 the
+# library is xeus-dev.
+add_optional() {
+  [ "$purpose" != fuzz ] || return 0
+  is_installed xeus-dev || add_offered xeus-zmq-dev || add_offered xeus-dev || true
+  [ "$purpose" = test ] || return 0
+  for package in python3-pytest python3-numpy; do add_offered $package || true; done
+}
+# A user who cannot install packages is not asked for these alone.
+if [ -n "$missing" ] || [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; then add_optional; fi
 if [ -z "$missing" ]; then
   check_space 0 0
   announce 0
@@ -318,7 +322,7 @@ run_apt "Reading the lists of packages" update || updated=no
 grep -q '^Err:\|^E: \|^W: Failed' "$log" && updated=no
 reached=$updated
 grep -q '^Hit:\|^Get:' "$log" && reached=yes
-case "$purpose $missing" in fuzz* | *xeus*) ;; *) add_kernel ;; esac
+add_optional
 
 # Compares the offer of apt with the requirements.
 absent="" old="" torch=yes

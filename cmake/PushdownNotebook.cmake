@@ -5,7 +5,10 @@ set(PUSHDOWN_JUPYTER AUTO CACHE STRING "Build the kernel for notebooks: AUTO (if
 set(xeus_library "")
 if(NOT PUSHDOWN_JUPYTER STREQUAL "OFF")
   find_package(xeus QUIET)
-  if(NOT xeus_FOUND)
+  if(PUSHDOWN_PORTABLE)
+    # Its message queue needs Kerberos, of which Debian has no static library.
+    set(trouble "a portable build has none")
+  elseif(NOT xeus_FOUND)
     set(trouble "xeus was not found (Debian 12: xeus-dev, Debian 13: xeus-zmq-dev)")
   elseif(xeus_VERSION VERSION_LESS 3)
     set(xeus_library xeus)

@@ -4,22 +4,20 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <new>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/nearest.h"
+#include "bindings/shell/command_line.h"
 #include "bindings/shell/interpreter.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/repl.h"
@@ -37,117 +35,6 @@ const std::vector<std::string> kCommands{"runs", "report", "recipe", "kernel", "
 std::string command_text(const std::string& word) {
   const bool known = std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
   return known ? "os.exit(require('pushdown.commands." + word + "').run{...})" : "";
-}
-
-struct CommandLine {
-  std::vector<std::string> texts;    // -e
-  std::vector<std::string> modules;  // -l
-  std::vector<std::string> script;   // file and its arguments
-  bool prompt = false;               // -i
-  bool version = false;              // --version
-  std::string jit;
-  int parent = 0;  // --exit-with-parent
-  SessionChoices session;
-};
-
-std::string check_device(const std::string& name) {
-  static const std::regex form("cpu|cuda(:[0-9]{1,3})?");
-  return std::regex_match(name, form) ? "" : "must be cpu, cuda or cuda:n, got '" + name + "'";
-}
-
-std::string check_seed(const std::string& text) {
-  // In another form, such as 2.08e+15, digits have often been lost.
-  std::uint64_t seed = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seed);
-  return error == std::errc() && stop == end && seed <= std::uint64_t{1} << 53
-             ? ""
-             : "must be an integer from 0 to 2^53 with all its digits, got '" + text + "'";
-}
-
-// A validator that refuses all other words and does not change the help text.
-CLI::Validator one_of(std::vector<std::string> words) {
-  return {[words](const std::string& word) {
-            if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
-            return "must be one of " + CLI::detail::join(words, ", ") + ", got '" + word + "'";
-          },
-          ""};
-}
-
-// Returns ", did you mean '--threads'?", or "".
-std::string nearest_option(const CLI::App& app, const std::string& word) {
-  std::vector<std::string> names;
-  for (const auto* option : app.get_options())
-    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-  const auto near = nearest_names(word.substr(0, word.find('=')), names);
-  return near.empty() ? "" : ", did you mean " + near + "?";
-}
-
-// Parses the command line, or exits with status 0 (help) or 2 (wrong usage).
-CommandLine parse(int count, char** words) {
-  CommandLine line;
-  CLI::App app(
-      "Experiments with stack-augmented neural networks, in Lua.\n"
-      "  pushdown [options] [file [arguments...]]\n"
-      "  pushdown [options] runs list|show|plot|...   the record of runs; runs --help has more\n"
-      "  pushdown [options] report RUN... -o FILE     a page about runs; report --help has more\n"
-      "  pushdown [options] kernel install            makes the kernel for notebooks known to "
-      "Jupyter\n"
-      "  pushdown [options] pipe                      answers requests of other programs\n"
-      "Without a file or -e: the prompt. Everything after the file is for the script.",
-      "pushdown");
-  app.set_help_flag("-h,--help", "Print this help and leave");
-  app.add_flag("--version", line.version,
-               "Print the version, what was built for CUDA and the devices, and leave");
-  app.prefix_command();
-  std::string device, level;
-  int threads = 0;
-  double seed = 0;
-  app.add_option("-e", line.texts, "Run this text (may be given several times)")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
-  app.add_option("-l", line.modules, "Require a module and make it a global")
-      ->type_name("MODULE")
-      ->allow_extra_args(false);
-  app.add_flag("-i", line.prompt, "Give the prompt after the file or text");
-  app.add_option("-j", line.jit, "Compile Lua to machine code: on (default for files) or off")
-      ->type_name("on|off")
-      ->check(one_of({"on", "off"}));
-  auto* device_option = app.add_option("--device", device, "Where tensors and models are made")
-                            ->type_name("cpu|cuda[:n]")
-                            ->check(CLI::Validator(check_device, "", "device"));
-  auto* threads_option = app.add_option("--threads", threads, "Threads of the numeric core")
-                             ->type_name("N")
-                             ->check(CLI::Range(1, 1024));
-  auto* seed_option = app.add_option("--seed", seed, "Seed of everything made without one")
-                          ->type_name("N")
-                          ->check(CLI::Validator(check_seed, "", "seed"));
-  app.add_option("--exit-with-parent", line.parent,
-                 "Be killed when this process, which must be the parent, ends")
-      ->type_name("PID")
-      ->check(CLI::PositiveNumber);
-  auto* level_option =
-      app.add_option("--log-level", level,
-                     "Messages to log from: trace, debug, info, warn, error or off")
-          ->type_name("LEVEL")
-          ->check(one_of({"trace", "debug", "info", "warn", "error", "off"}));
-  try {
-    app.parse(count, words);
-    line.script = app.remaining();
-    if (!line.script.empty() && line.script[0] == "--")
-      line.script.erase(line.script.begin());
-    else if (!line.script.empty() && line.script[0].size() > 1 && line.script[0][0] == '-')
-      throw CLI::ExtrasError(
-          "pushdown: unknown option " + line.script[0] + nearest_option(app, line.script[0]),
-          CLI::ExitCodes::ExtrasError);
-  } catch (const CLI::ParseError& error) {
-    leave(app.exit(error) == 0 ? 0 : 2);
-  }
-  if (*device_option) line.session.device = device;
-  if (*threads_option) line.session.threads = threads;
-  if (*seed_option) line.session.seed = seed;
-  if (*level_option) line.session.log_level = level;
-  return line;
 }
 
 // The kernel kills this process as soon as its parent has ended for any reason.
@@ -203,7 +90,7 @@ void require_success(Interpreter& interpreter, const Interpreter::Outcome& outco
 }
 
 int run(int count, char** words) {
-  CommandLine line = parse(count, words);
+  const CommandLine line = parse_command_line(count, words);
   // Another program started this one (scripts/lib/store/record.lua) and shows each line at once.
   if (std::getenv("PUSHDOWN_RUN_LIST") != nullptr) std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   if (line.parent > 0) exit_with(line.parent);

@@ -35,6 +35,12 @@ test('a file comes after texts', function()
   os.remove(path)
 end)
 
+test('a value follows its option or is a part of the word, and -- ends the options', function()
+  local path = write('options.lua', 'print(x, pd.session().threads, ...)')
+  test.equal(run { '--threads=2', '-ex = 1', '--', path, '--threads', '3' }, '1\t2\t--threads\t3\n')
+  test.equal(run { '-h' }, run { '--help' })
+end)
+
 test('wrong usage exits with 2 and a message', function()
   local function usage(...)
     local out, err, status = run { ... }
@@ -55,7 +61,9 @@ test('wrong usage exits with 2 and a message', function()
   assert(usage('--device', 'cuda:'):find('cuda:n', 1, true))
   assert(usage('--log-level', 'loud'):find('log-level', 1, true))
   assert(usage('-j', 'maybe'):find('on', 1, true))
-  assert(usage('-e'):find('-e', 1, true))
+  assert(usage('-e'):find('option -e lacks its value, TEXT', 1, true))
+  assert(usage('--version=3'):find("option --version has no value, got '--version=3'", 1, true))
+  assert(usage('--exit-with-parent', '1x'):find("must be the number of a process, got '1x'", 1, true))
   assert(usage('kernel', 'instal'):find("unknown command 'instal', did you mean 'install'?", 1, true))
   local _, err, status = run { 'rnus' }
   test.equal(status, 1)

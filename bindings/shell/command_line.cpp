@@ -1,0 +1,160 @@
+#include "bindings/shell/command_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <regex>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/nearest.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kUsage = R"(Experiments with stack-augmented neural networks, in Lua.
+  pushdown [options] [file [arguments...]]
+  pushdown [options] runs list|show|plot|...   the record of runs; runs --help has more
+  pushdown [options] report RUN... -o FILE     a page about runs; report --help has more
+  pushdown [options] kernel install            makes the kernel for notebooks known to Jupyter
+  pushdown [options] pipe                      answers requests of other programs
+Without a file or -e: the prompt. Everything after the file is for the script.
+
+Options:
+)";
+
+struct Option {
+  std::string name;
+  std::string value;  // how the help text calls its value; empty: it has none
+  std::string doc;
+  std::string expected;                          // what messages call a valid value
+  std::function<bool(const std::string&)> take;  // returns whether the value is valid
+};
+
+auto set(bool& flag) {
+  return [&flag](const std::string&) { return flag = true; };
+}
+
+auto append(std::vector<std::string>& list) {
+  return [&list](const std::string& text) { return list.push_back(text), true; };
+}
+
+auto match(auto& text, const char* form) {
+  return [&text, form](const std::string& value) {
+    text = value;
+    return std::regex_match(value, std::regex(form));
+  };
+}
+
+// The number must have all its digits: in another form, such as 2.08e+15, some have often been
+// lost.
+auto count(auto& number, std::int64_t least, std::int64_t most) {
+  return [&number, least, most](const std::string& text) {
+    std::int64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    number = value;
+    return error == std::errc() && stop == end && value >= least && value <= most;
+  };
+}
+
+std::vector<Option> options_of(CommandLine& line) {
+  SessionChoices& session = line.session;
+  return {
+      {"-e", "TEXT", "Run this text (may be given several times)", "", append(line.texts)},
+      {"-l", "MODULE", "Require a module and make it a global", "", append(line.modules)},
+      {"-i", "", "Give the prompt after the file or text", "", set(line.prompt)},
+      {"-j", "on|off", "Compile Lua to machine code: on (default for files) or off", "on or off",
+       match(line.jit, "on|off")},
+      {"--device", "cpu|cuda[:n]", "Where tensors and models are made", "cpu, cuda or cuda:n",
+       match(session.device, "cpu|cuda(:[0-9]{1,3})?")},
+      {"--threads", "N", "Threads of the numeric core, 1 to 1024", "an integer from 1 to 1024",
+       count(session.threads, 1, 1024)},
+      {"--seed", "N", "Seed of everything made without one",
+       "an integer from 0 to 2^53 with all its digits",
+       count(session.seed, 0, std::int64_t{1} << 53)},
+      {"--log-level", "LEVEL", "Messages to log from: trace, debug, info, warn, error or off",
+       "trace, debug, info, warn, error or off",
+       match(session.log_level, "trace|debug|info|warn|error|off")},
+      {"--exit-with-parent", "PID", "Be killed when this process, which must be the parent, ends",
+       "the number of a process", count(line.parent, 1, std::numeric_limits<int>::max())},
+      {"--version", "", "Print the version, what was built for CUDA and the devices, and leave", "",
+       set(line.version)},
+      {"--help", "", "Print this help and leave (also -h)", "", set(line.help)},
+  };
+}
+
+std::string help_text(const std::vector<Option>& options) {
+  std::string text = kUsage;
+  for (const auto& option : options)
+    text += fmt::format("  {:<25} {}\n", option.name + " " + option.value, option.doc);
+  return text;
+}
+
+const Option& find_option(const std::vector<Option>& options, const std::string& name) {
+  const auto option = std::ranges::find(options, name == "-h" ? "--help" : name, &Option::name);
+  if (option != options.end()) return *option;
+  std::vector<std::string> names;
+  for (const auto& valid : options)
+    if (valid.name.starts_with("--")) names.push_back(valid.name);
+  const auto near = nearest_names(name, names);
+  throw std::invalid_argument("unknown option " + name +
+                              (near.empty() ? "" : ", did you mean " + near + "?"));
+}
+
+// Takes the option that begins at `word`. Returns the word after it.
+char** take_option(const std::vector<Option>& options, char** word, char** end) {
+  const std::string text = *word++;
+  const bool is_long = text[1] == '-';  // --seed=1 and -e1 contain the value
+  const std::size_t size = is_long ? std::min(text.find('='), text.size()) : 2;
+  const Option& option = find_option(options, text.substr(0, size));
+  std::string value;
+  if (option.value.empty()) {
+    if (size < text.size())
+      throw std::invalid_argument("option " + option.name + " has no value, got '" + text + "'");
+  } else if (size < text.size()) {
+    value = text.substr(is_long ? size + 1 : size);
+  } else if (word < end) {
+    value = *word++;
+  } else {
+    throw std::invalid_argument("option " + option.name + " lacks its value, " + option.value);
+  }
+  if (!option.take(value))
+    throw std::invalid_argument("option " + option.name + " must be " + option.expected +
+                                ", got '" + value + "'");
+  return word;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int count, char** words) {
+  CommandLine line;
+  const auto options = options_of(line);
+  char** word = words + 1;
+  char** const end = words + count;
+  try {
+    while (word < end && !line.help) {
+      const std::string_view text = *word;
+      if (text == "--") ++word;
+      if (text == "--" || text.size() < 2 || text[0] != '-') break;
+      word = take_option(options, word, end);
+    }
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "pushdown: %s; --help lists the options\n", error.what());
+    leave(2);
+  }
+  if (line.help) {
+    std::fputs(help_text(options).c_str(), stdout);
+    leave(0);
+  }
+  line.script.assign(word, end);
+  return line;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,26 @@
+// The options of the program `pushdown`.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "bindings/shell/interpreter.h"
+
+namespace pushdown {
+
+struct CommandLine {
+  std::vector<std::string> texts;    // -e
+  std::vector<std::string> modules;  // -l
+  std::vector<std::string> script;   // file and its arguments
+  bool prompt = false;               // -i
+  bool version = false;              // --version
+  bool help = false;                 // --help
+  std::string jit;
+  int parent = 0;  // --exit-with-parent
+  SessionChoices session;
+};
+
+// Returns the choices of the command line. Prints the help or what is wrong and ends the program
+// with status 0 or 2 if there are none.
+CommandLine parse_command_line(int count, char** words);
+
+}  // namespace pushdown

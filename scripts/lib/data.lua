@@ -10,6 +10,7 @@ local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
+local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -101,8 +102,7 @@ local function tab_separated(text)
   for line in (text .. '\n'):gmatch '([^\n]*)\n' do
     number = number + 1
     if line:match '%S' then
-      local fields = {}
-      for field in (line:gsub('\r$', '') .. '\t'):gmatch '([^\t]*)\t' do fields[#fields + 1] = field end
+      local fields = tables.matches(line:gsub('\r$', '') .. '\t', '([^\t]*)\t')
       lines[#lines + 1], numbers[#lines + 1] = fields, number
     end
   end

@@ -1,4 +1,4 @@
--- Tables of Lua: copies and keys.
+-- Tables of Lua: copies, keys, and the parts of texts.
 local M = {}
 
 -- A new table with the fields of these tables, of which any may be nil. Later ones replace fields of earlier ones.
@@ -18,6 +18,13 @@ function M.keys(t, kind)
   end
   table.sort(keys)
   return keys
+end
+
+-- The list of all matches of a Lua pattern in a text: matches('a b', '%S+') -> { 'a', 'b' }.
+function M.matches(text, pattern)
+  local found = {}
+  for match in text:gmatch(pattern) do found[#found + 1] = match end
+  return found
 end
 
 return M

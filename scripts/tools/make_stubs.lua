@@ -134,8 +134,7 @@ end
 
 local function write_library(root)
   for _, path in ipairs(files.find(root .. '/scripts/lib', '^[%w_]+%.lua$')) do
-    local lines = {}
-    for line in (files.read(root .. '/scripts/lib/' .. path) .. '\n'):gmatch '(.-)\n' do lines[#lines + 1] = line end
+    local lines = pd.tables.matches(files.read(root .. '/scripts/lib/' .. path) .. '\n', '(.-)\n')
     local first, name = 1, path:gsub('%.lua$', '')
     while lines[first] and lines[first]:match '^%-%-' do first = first + 1 end
     write_comment_before(lines, first)

@@ -26,8 +26,7 @@ test('every command of the list is one that its script reads', function()
   local count = 0
   for paper, scripts, arguments in output:gmatch('(%w[%w_]*)/(%w[%w. ]*)([^\n]*)') do
     for script in scripts:gmatch('(%w+)%.lua') do
-      local words = {}
-      for word in arguments:gmatch('%S+') do words[#words + 1] = word end
+      local words = pd.tables.matches(arguments, '%S+')
       words[#words + 1] = '--help'
       local help, code = run(here .. paper .. '/' .. script .. '.lua', unpack(words))
       assert(code == 0, help)

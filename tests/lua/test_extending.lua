@@ -15,11 +15,7 @@ local most = {
   ['A kind of picture'] = { 1, 1, 0 },
 }
 
-local function lines_of(text)
-  local lines = {}
-  for line in (text:gsub('\n$', '') .. '\n'):gmatch '(.-)\n' do lines[#lines + 1] = line end
-  return lines
-end
+local function lines_of(text) return pd.tables.matches(text:gsub('\n$', '') .. '\n', '(.-)\n') end
 
 -- The examples in the order of the page: the heading, new files (path -> text) and changes (path -> list of hunks). A
 -- hunk is a list of lines that begin with ' ', '-' or '+', as in a patch without line numbers.

@@ -191,9 +191,7 @@ local function try(name, command, file)
   test.equal(status .. (status == 0 and '' or output), '0')
   remove(folder)
   local function logged()
-    local calls = {}
-    for call in files.read(log):gmatch '%d+\t(%l+[^\n]*)' do calls[#calls + 1] = call end
-    return calls
+    return pd.tables.matches(files.read(log), '%d+\t(%l+[^\n]*)')
   end
   local calls = logged()
   assert(#calls > 2, 'the calls are not counted')

@@ -16,11 +16,7 @@ end
 
 local variable = { push = 'expectation', pop = 'fixed', read = 'expectation' }
 
-local function lines_of(text)
-  local lines = {}
-  for line in text:gmatch('[^\n]+') do lines[#lines + 1] = line end
-  return lines
-end
+local function lines_of(text) return pd.tables.matches(text, '[^\n]+') end
 
 test('strengths over the words of a sentence', function()
   local spec = sentence(variable)

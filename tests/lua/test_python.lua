@@ -97,8 +97,7 @@ for folder in sys.argv[3:]:
   local output, status = run(("python3 '%s' '%s' '%s' '%s'"):format(script, places[1], table.concat(words, ' '),
     table.concat(places, "' '")))
   test.equal(status, 0, output)
-  local answers = {}
-  for line in output:gmatch '[^\n]+' do answers[#answers + 1] = line end
+  local answers = pd.tables.matches(output, '[^\n]+')
   test.equal(#answers, #models, output)
   return answers
 end

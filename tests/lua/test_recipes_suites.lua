@@ -12,11 +12,7 @@ local function with_evaluate(evaluate, f)
   if not ok then error(problem, 0) end
 end
 
-local function words(text)
-  local list = {}
-  for word in text:gmatch '%S+' do list[#list + 1] = word end
-  return list
-end
+local function words(text) return pd.tables.matches(text, '%S+') end
 
 -- A measurement of an `answer`, a function of a list of symbols; keeps the strings that were measured.
 local function classify(seen)

@@ -275,8 +275,7 @@ test('listing runs nothing', function()
     print(table.concat(pd.pda.list(), ' '))
     print(pcall(pd.grammar.load, 'dick'))]] }
   test.equal(status, 0)
-  local lines = {}
-  for line in output:gmatch '[^\n]+' do lines[#lines + 1] = line end
+  local lines = pd.tables.matches(output, '[^\n]+')
   assert(lines[1]:find 'broken' and lines[1]:find ' loop ' and not lines[1]:find 'machine', output)
   assert(lines[2]:find 'pairs' and not lines[2]:find 'loop', output)
   assert(lines[3]:find 'machine' and not lines[3]:find 'loop', output)

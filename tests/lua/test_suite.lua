@@ -16,11 +16,7 @@ local function run(script, ...)
     { folder = folder, environment = 'OMP_NUM_THREADS=1' })
 end
 
-local function words(text)
-  local list = {}
-  for word in text:gmatch '%S+' do list[#list + 1] = word end
-  return list
-end
+local function words(text) return pd.tables.matches(text, '%S+') end
 
 -- All strings of up to this number of symbols.
 local function each_string(alphabet, longest, visit)

@@ -6,11 +6,7 @@ local files = require 'pushdown.files'
 
 local top = test.folder()
 
-local function words_of(text)
-  local list = {}
-  for word in text:gmatch '%S+' do list[#list + 1] = word end
-  return list
-end
+local function words_of(text) return pd.tables.matches(text, '%S+') end
 
 -- The grammar of clauses in another form: a recursive descent over the source that writes the target.
 local function translate_clause(source)

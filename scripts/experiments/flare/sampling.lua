@@ -17,11 +17,7 @@ local function generator(seed)
   end
 end
 
-local function words(text)
-  local list = {}
-  for word in text:gmatch '%S+' do list[#list + 1] = word end
-  return list
-end
+local function words(text) return pd.tables.matches(text, '%S+') end
 
 local function valid_strings(language, count, lengths, seed, random)
   local strings = {}

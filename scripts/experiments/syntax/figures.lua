@@ -37,8 +37,7 @@ local strength = distance[1]
 
 -- Figures 2 and 3.
 for i, sentence in ipairs(options.sentences) do
-  local tokens = {}
-  for word in sentence:gmatch '%S+' do tokens[#tokens + 1] = word end
+  local tokens = pd.tables.matches(sentence, '%S+')
   if #tokens > 0 then
     local strengths = model:strengths(words(tokens, options.first_lower))
     local about = { run = strengths, symbols = tokens, show = { strength, 'read' } }

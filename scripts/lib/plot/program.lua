@@ -7,6 +7,7 @@ local check = require 'pushdown.plot.figure'.check
 local pd = require 'pushdown'
 local rows = require 'pushdown.plot.rows'
 local svg = require 'pushdown.plot.svg'
+local tables = require 'pushdown.tables'
 
 local where = 'plot.program'
 local line_height, margin, layer_gap, gap = 15, 20, 34, 18
@@ -20,8 +21,7 @@ local usual = { '#ffffff', '#666666' }
 local function parsed(dot)
   local nodes, by_name, edges, back = {}, {}, {}, {}
   for name, label in dot:gmatch('(v%d+) %[label="([^"]*)"%]') do
-    local lines = {}
-    for line in (label .. '\\n'):gmatch('(.-)\\n') do lines[#lines + 1] = line end
+    local lines = tables.matches(label .. '\\n', '(.-)\\n')
     local node = { lines = lines, width = svg.widest(lines) * 0.9 + 16, height = #lines * line_height + 8 }
     nodes[#nodes + 1], by_name[name] = node, node
   end

@@ -5,19 +5,18 @@
 --   pushdown scripts/experiments/chomsky/scores.lua --learning-rates 1e-4,1e-2 --samples 10 --restarts 1
 --
 -- Runs that are not finished are trained first; started again it goes on.
+local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local suite = require 'pushdown.suite'
 local here = arg[0]:match('^(.*/)') or ''
 local protocol = dofile(here .. 'protocol.lua')
 
 local drawn = { 1e-4, 1e-2 }
-local quick = { samples = 3, restarts = 1, learning_rates = drawn, batches = { 16, 64 },
-  folder = 'runs/chomsky/quick_grid' }
-local smoke = { samples = 2, restarts = 1, learning_rates = drawn, batches = { 1, 3 },
+local quick = pd.tables.merged({ samples = 3, restarts = 1, learning_rates = drawn, batches = { 16, 64 },
+  folder = 'runs/chomsky/quick_grid' }, protocol.quick)
+local smoke = pd.tables.merged({ samples = 2, restarts = 1, learning_rates = drawn, batches = { 1, 3 },
   folder = 'runs/chomsky/smoke_grid', tasks = { 'reverse_string', 'stack_manipulation' },
-  models = { 'lstm', 'transformer', 'baby_ntm' } }
-for key, value in pairs(protocol.quick) do quick[key] = value end
-for key, value in pairs(protocol.smoke) do smoke[key] = value end
+  models = { 'lstm', 'transformer', 'baby_ntm' } }, protocol.smoke)
 
 local options, run = experiment.start {
   name = 'chomsky/scores',

@@ -7,6 +7,7 @@
 -- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local words = dofile(here .. 'words.lua')
+local pd = require 'pushdown'
 local cells = require 'pushdown.cells'
 local files = require 'pushdown.files'
 local report = require 'pushdown.report'
@@ -19,11 +20,10 @@ local paper = {
 }
 
 local own = cells.options { tasks = { 'words' }, restarts = 1, folder = 'runs/diffstk/words_grid' }
-local quick, smoke = { folder = 'runs/diffstk/words_quick_grid' }, { folder = 'runs/diffstk/words_smoke_grid',
-  rows = { 'LSTM', 'DiffStk-MRNN' } }
-for key, value in pairs(words.quick) do quick[key] = value end
-for key, value in pairs(words.smoke) do smoke[key] = value end
-local options, run = words.start { name = 'diffstk/table5', quick = quick, smoke = smoke,
+local options, run = words.start { name = 'diffstk/table5',
+  quick = pd.tables.merged({ folder = 'runs/diffstk/words_quick_grid' }, words.quick),
+  smoke = pd.tables.merged({ folder = 'runs/diffstk/words_smoke_grid', rows = { 'LSTM', 'DiffStk-MRNN' } },
+    words.smoke),
   doc = 'Perplexity of language models of words, as Table 5 of Mali et al. (2021).',
   options = words.with_options(own) }
 

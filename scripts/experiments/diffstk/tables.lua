@@ -3,6 +3,7 @@
 --
 -- A cell is { task =, row =, column =, paper =, point = }; the point has options of train.lua. Cells with the same
 -- point share their runs, also between tables.
+local pd = require 'pushdown'
 local cells = require 'pushdown.cells'
 local csv = require 'pushdown.csv'
 local experiment = require 'pushdown.experiment'
@@ -22,13 +23,9 @@ function M.start(given)
     if given.defaults and given.defaults[option[1]] ~= nil then changed[2] = given.defaults[option[1]] end
     options[#options + 1] = changed
   end
-  local quick, smoke = { restarts = 2, folder = 'runs/diffstk/quick_grid' },
-    { restarts = 1, folder = 'runs/diffstk/smoke_grid' }
-  for key, value in pairs(protocol.quick) do quick[key] = value end
-  for key, value in pairs(protocol.smoke) do smoke[key] = value end
-  for key, value in pairs(given.smoke or {}) do smoke[key] = value end
   return experiment.start { name = given.name, doc = given.doc, options = options,
-    quick = quick, smoke = smoke }
+    quick = pd.tables.merged({ restarts = 2, folder = 'runs/diffstk/quick_grid' }, protocol.quick),
+    smoke = pd.tables.merged({ restarts = 1, folder = 'runs/diffstk/smoke_grid' }, protocol.smoke, given.smoke) }
 end
 
 -- Trains unfinished runs. Every cell gets `runs`: the finished rows of the grid.

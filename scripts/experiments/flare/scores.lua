@@ -5,16 +5,16 @@
 --   pushdown scripts/experiments/flare/scores.lua --data flare --tasks marked-copy,odds-first --loss recognition+lm
 --
 -- Runs that are not finished are trained first; started again it goes on.
+local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local suite = require 'pushdown.suite'
 local here = arg[0]:match('^(.*/)') or ''
 local protocol = dofile(here .. 'protocol.lua')
 
-local quick = { samples = 3, folder = 'runs/flare/quick_grid' }
-local smoke = { samples = 2, batches = { 8, 64 }, folder = 'runs/flare/smoke_grid', tasks = { 'even_pairs',
-  'marked_copy' }, models = { 'lstm', 'superposition' }, loss = 'recognition+lm' }
-for key, value in pairs(protocol.quick) do quick[key] = value end
-for key, value in pairs(protocol.smoke) do smoke[key] = value end
+local quick = pd.tables.merged({ samples = 3, folder = 'runs/flare/quick_grid' }, protocol.quick)
+local smoke = pd.tables.merged({ samples = 2, batches = { 8, 64 }, folder = 'runs/flare/smoke_grid',
+  tasks = { 'even_pairs', 'marked_copy' }, models = { 'lstm', 'superposition' }, loss = 'recognition+lm' },
+  protocol.smoke)
 
 local declared = suite.options { tasks = protocol.tasks, models = protocol.model_names, restarts = 1,
   folder = 'runs/flare/grid', searched = {

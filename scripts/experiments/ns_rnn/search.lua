@@ -1,5 +1,6 @@
 -- Shared by grid.lua and the figures: makes the points of the search, runs them, and chooses the setting
 -- of each model by its mean over the restarts.
+local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
@@ -26,13 +27,10 @@ function M.declaration(given)
   } do options[#options + 1] = option end
   for _, option in ipairs(grid.options) do options[#options + 1] = option end
   for _, option in ipairs(protocol.options) do options[#options + 1] = option end
-  local quick, smoke = {}, {}
-  for key, value in pairs(protocol.quick) do quick[key] = value end
-  for key, value in pairs(protocol.smoke) do smoke[key] = value end
-  quick.learning_rates, quick.sizes, quick.restarts = { 0.01, 0.005 }, { 20 }, 2
-  quick.folder = 'runs/ns_rnn/quick_grid'
-  smoke.learning_rates, smoke.sizes, smoke.restarts = { 0.01 }, { 2 }, 2
-  smoke.tasks, smoke.models, smoke.folder = { 'marked_reversal' }, { 'lstm', 'ns' }, 'runs/ns_rnn/smoke_grid'
+  local quick = pd.tables.merged(protocol.quick, { learning_rates = { 0.01, 0.005 }, sizes = { 20 }, restarts = 2,
+    folder = 'runs/ns_rnn/quick_grid' })
+  local smoke = pd.tables.merged(protocol.smoke, { learning_rates = { 0.01 }, sizes = { 2 }, restarts = 2,
+    tasks = { 'marked_reversal' }, models = { 'lstm', 'ns' }, folder = 'runs/ns_rnn/smoke_grid' })
   return { name = given.name, doc = given.doc, options = options, quick = quick, smoke = smoke }
 end
 

@@ -21,12 +21,10 @@ function M.start(given)
     choices = { 'own', 'on', 'off' } })
   table.insert(options, 5, { 'learning', 'own', 'learning algorithm unless the table sets it; own: that of the model',
     choices = { 'own', 'bptt', 'tbptt', 'rtrl', 'uoro' } })
-  local quick, smoke = { restarts = 2, folder = 'runs/nspda/quick_grid' },
-    { restarts = 1, folder = 'runs/nspda/smoke_grid', tasks = { given.tasks[1] } }
-  for key, value in pairs(protocol.quick) do quick[key] = value end
-  for key, value in pairs(protocol.smoke) do smoke[key] = value end
   return experiment.start { name = given.name, doc = given.doc, options = protocol.with_options(options),
-    quick = quick, smoke = smoke }
+    quick = pd.tables.merged({ restarts = 2, folder = 'runs/nspda/quick_grid' }, protocol.quick),
+    smoke = pd.tables.merged({ restarts = 1, folder = 'runs/nspda/smoke_grid', tasks = { given.tasks[1] } },
+      protocol.smoke) }
 end
 
 -- The cells of a table in which every language has a second-order and a third-order column. rows: lists of

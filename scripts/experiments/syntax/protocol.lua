@@ -57,10 +57,6 @@ M.number_options = {
   { 'epochs', 100, 'largest number of epochs', minimum = 1, may_change = true },
   { 'patience', 5, 'epochs without better accuracy on the validation examples after which training ends', minimum = 1 },
 }
--- The options of the smaller runs, with those of the script added.
-function M.smaller(sizes, own)
-  return pd.tables.merged(sizes, own)
-end
 M.quick = { hidden = 50, stack_size = 8, embedding = 25, vocabulary = 2000, epochs = 2 }
 M.smoke = { hidden = 4, stack_size = 2, max_strength = 2, embedding = 3, vocabulary = 50, batch = 4,
   epochs = 1 }

@@ -4,6 +4,7 @@
 --   pushdown scripts/experiments/syntax/table1.lua --data wiki.txt --agreement agr_50_mostcommon_10K.tsv
 --
 -- Trains unfinished runs first; if it is interrupted, start it again to continue.
+local pd = require 'pushdown'
 local cells = require 'pushdown.cells'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
@@ -12,8 +13,8 @@ local paper = { { 'stack_u1', 92.81, 93.59 }, { 'stack_d1', 128.28, 92.28 }, { '
 local options, run = protocol.start({ name = 'syntax/table1',
   doc = 'Perplexity and agreement of language models, as Table 1 of Merrill et al. (2019).',
   options = protocol.table_options {},
-  quick = protocol.smaller(protocol.quick, { folder = 'runs/syntax/text_quick' }),
-  smoke = protocol.smaller(protocol.smoke, { folder = 'runs/syntax/text_smoke', rows = { 'Stack (u = 1)', 'LSTM' } }),
+  quick = pd.tables.merged(protocol.quick, { folder = 'runs/syntax/text_quick' }),
+  smoke = pd.tables.merged(protocol.smoke, { folder = 'runs/syntax/text_smoke', rows = { 'Stack (u = 1)', 'LSTM' } }),
 }, { 'data' })
 
 local names, printed = {}, {}

@@ -5,6 +5,7 @@
 --   pushdown scripts/experiments/syntax/table2.lua --data ewt --split 8,1,1 --restarts 5
 --
 -- Trains unfinished runs first; if it is interrupted, start it again to continue.
+local pd = require 'pushdown'
 local cells = require 'pushdown.cells'
 local experiment = require 'pushdown.experiment'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
@@ -23,8 +24,8 @@ local options, run = protocol.start({ name = 'syntax/table2',
   doc = 'Number prediction by attractors, as Table 2 of Merrill et al. (2019).',
   options = experiment.join_options(cells.options { tasks = { 'number' }, restarts = 1,
     folder = 'runs/syntax/number' }, shared),
-  quick = protocol.smaller(protocol.quick, { folder = 'runs/syntax/number_quick' }),
-  smoke = protocol.smaller(protocol.smoke, { folder = 'runs/syntax/number_smoke', rows = { 'Stack (sig', 'LSTM' } }),
+  quick = pd.tables.merged(protocol.quick, { folder = 'runs/syntax/number_quick' }),
+  smoke = pd.tables.merged(protocol.smoke, { folder = 'runs/syntax/number_smoke', rows = { 'Stack (sig', 'LSTM' } }),
 }, { 'data' })
 
 -- Read before the runs, so that errors in the data are reported at once.

@@ -18,8 +18,8 @@ local options, run = protocol.start({ name = 'syntax/table3',
     { 'first_lower', true, 'the models read the first word of a sentence in lower case' },
     { 'random_trees', 5, 'number of draws of random trees', minimum = 1 },
   },
-  quick = protocol.smaller(protocol.quick, { folder = 'runs/syntax/text_quick' }),
-  smoke = protocol.smaller(protocol.smoke, { folder = 'runs/syntax/text_smoke', rows = { 'Stack (u = 1)' },
+  quick = pd.tables.merged(protocol.quick, { folder = 'runs/syntax/text_quick' }),
+  smoke = pd.tables.merged(protocol.smoke, { folder = 'runs/syntax/text_smoke', rows = { 'Stack (u = 1)' },
     random_trees = 2 }),
 }, { 'data', 'trees' })
 

@@ -1,5 +1,6 @@
 -- Shared by the figure scripts: trains the runs of all tasks, models and learning rates, and chooses the setting of
 -- each model on each task.
+local pd = require 'pushdown'
 local cells = require 'pushdown.cells'
 local experiment = require 'pushdown.experiment'
 local here = arg[0]:match('^(.*/)') or ''
@@ -15,13 +16,11 @@ function M.start(given)
     folder = 'runs/transduction/grid' }
   options[#options + 1] = { 'learning_rates', rates, 'learning rates to try; the best one is chosen by the average '
     .. 'training perplexity' }
-  local quick = { folder = 'runs/transduction/quick_grid', learning_rates = { 5e-3, 1e-3 } }
-  local smoke = { folder = 'runs/transduction/smoke_grid', learning_rates = { 1e-3, 5e-4 }, tasks = { 'reversal',
-    'svo_to_sov' }, rows = { 'Stack-LSTM', '2-layer LSTM' } }
-  for key, value in pairs(protocol.quick) do quick[key] = value end
-  for key, value in pairs(protocol.smoke) do smoke[key] = value end
   return experiment.start { name = given.name, doc = given.doc, options = protocol.with_options(options),
-    quick = quick, smoke = smoke }
+    quick = pd.tables.merged({ folder = 'runs/transduction/quick_grid', learning_rates = { 5e-3, 1e-3 } },
+      protocol.quick),
+    smoke = pd.tables.merged({ folder = 'runs/transduction/smoke_grid', learning_rates = { 1e-3, 5e-4 },
+      tasks = { 'reversal', 'svo_to_sov' }, rows = { 'Stack-LSTM', '2-layer LSTM' } }, protocol.smoke) }
 end
 
 -- Trains unfinished runs. Returns the settings and the rows of the grid. A setting is { task =, model =, row =, runs =

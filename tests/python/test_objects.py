@@ -87,6 +87,16 @@ def test_the_reader_with_numpy_agrees(exported):
     assert agree >= 8
 
 
+def test_a_stack_that_a_script_defines():
+    define = "dofile(pd.root .. '/tests/lua/queue_in_lua.lua')('queue_in_lua', 2)"
+    options = {"alphabet": ["a", "b"], "stack": {"kind": "queue_in_lua"}, "seed": 1}
+    with pushdown.Program("-e", define) as program:
+        model = pushdown.language_model(program=program, **options)
+        assert "queue_in_lua stack" in repr(model) and model.log_probability("a b") < 0
+    with pytest.raises(pushdown.Error, match="queue_in_lua"):
+        pushdown.language_model(**options)
+
+
 def small_model(**options):
     return pushdown.language_model(**{"alphabet": ["a", "b"], "controller": {"kind": "lstm", "hidden": 3}, "seed": 1,
                                       **options})

@@ -108,14 +108,10 @@ end
 
 -- Runs a script in a separate session. Returns its output and its status.
 local shell = test.program
-local function session(code, more)
+local function session(code)
   local path = test.folder() .. '/script.lua'
   files.write(path, code)
-  local pipe = assert(io.popen(('%s timeout %d %s %s 2>&1; echo "exit $?"'):format(more or '', test.patience, shell,
-    path)))
-  local output = pipe:read('*a')
-  pipe:close()
-  return output, tonumber(output:match('exit (%d+)\n$'))
+  return test.run({ path }, { environment = 'timeout ' .. test.patience })
 end
 
 return { folder = folder, superposition = superposition, mine = mine, lstm = lstm,

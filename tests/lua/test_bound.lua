@@ -6,7 +6,6 @@ local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
 local top = test.folder()
-local shell = test.program
 
 -- The strings a, aa, aaa and aaaa. Only their ends carry information.
 local grammar = pd.grammar.parse "S -> 'a' S | 'a'"
@@ -72,7 +71,7 @@ end)
 local function said(code)
   local path = top .. '/script.lua'
   files.write(path, code)
-  return (test.command(("'%s' '%s' 2>&1"):format(shell, path)))
+  return (test.run { path })
 end
 
 local setting = [[

@@ -5,10 +5,6 @@ local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local sessions = dofile(pd.root .. '/scripts/tools/sessions.lua')
 
-local shell = test.program
-
-local quoted = files.quoted
-
 -- Returns the output of the shell with these arguments, and whether it succeeded.
 local function run(...)
   local output, status = test.run { ... }
@@ -33,11 +29,10 @@ test('the manual page has every option of the program', function()
 end)
 
 test('the stubs for editors are Lua and have every name', function()
-  local path = os.tmpname()
+  local path = test.folder() .. '/stubs.lua'
   local output, fine = run(pd.root .. '/scripts/tools/make_stubs.lua', path)
   assert(fine, output)
   local text = files.read(path)
-  os.remove(path)
   assert(loadstring(text))
   for name in pairs(pd.docs()) do
     local has = name == 'pd' or name:find ':__' or text:find(('function %s('):format(name), 1, true)
@@ -53,7 +48,7 @@ test('the README shows what the shell prints', function()
   local readme = files.read(pd.root .. '/README.md')
   local session = sessions.entries(assert(readme:match('```\n(pd> .-)\n```'), 'the README has a session'), 'pd> ')
   assert(#session > 5, 'the session has entries')
-  local path = os.tmpname()
+  local path = test.folder() .. '/entries'
   local entries, shown = {}, {}
   for _, one in ipairs(session) do
     entries[#entries + 1] = one.entry
@@ -61,11 +56,7 @@ test('the README shows what the shell prints', function()
     for line in one.entry:gmatch('[^\n]+') do assert(#line <= 100, line) end
   end
   files.write(path, table.concat(entries, '\n') .. '\n')
-  local pipe = assert(io.popen(quoted(shell) .. ' < ' .. quoted(path) .. ' 2>&1'))
-  local printed = {}
-  for line in pipe:lines() do printed[#printed + 1] = line end
-  pipe:close()
-  os.remove(path)
+  local printed = pd.tables.matches((test.run({}, { input = path })), '([^\n]*)\n')
   test.equal(#printed, #shown)
   for i, one in ipairs(shown) do
     local trained = one.entry:find 't:epochs' or one.entry:find 'm:'

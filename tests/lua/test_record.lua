@@ -29,9 +29,7 @@ end
 
 local function path(name) return top .. '/' .. name end
 
-local function has(text, ...)
-  for _, part in ipairs { ... } do assert(text:find(part, 1, true), ('%q in\n%s'):format(part, text)) end
-end
+local has = test.has
 
 -- The CSV files in two folders are equal. Numbers of curves are recorded with a few digits.
 local function same_tables(one, other, tolerance)

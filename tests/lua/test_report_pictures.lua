@@ -3,7 +3,7 @@ local pictures = require 'pushdown.report.pictures'
 local plot = require 'pushdown.plot'
 local test = require 'pushdown.test'
 
-local function has(text, part) assert(text:find(part, 1, true), part .. ' in\n' .. text) end
+local has = test.has
 
 test('pictures are cleaned', function()
   local function clean(inner, attributes)

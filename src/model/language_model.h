@@ -52,7 +52,7 @@ class LanguageModel : public SequenceModel {
   Tensor outcome_logits(const Tensor& words, const Tensor& outcomes) const;
 
   // Starts a batch of strings that are read in pieces. `length`: the expected number of symbols, 0
-  // if unknown. With gradients, a state can be continued only once (see fast_step).
+  // if unknown. With gradients, a state of a nondeterministic stack can be continued only once.
   ReadingState begin(std::int64_t batch, std::int64_t length = 0) const;
   // Reads the next piece, words : B x c. Returns the logits B x c x V (or V+1) that predict its
   // symbols, as rows of logits(), and the next state.

@@ -1,14 +1,40 @@
 #include "stack/automaton_state.h"
 
 #include "base/check.h"
+#include "recurrence/execute/step_run.h"
 
 namespace pushdown {
 namespace {
 
-constexpr std::int64_t kExpectedSteps = 32;  // if the length is unknown
+// Returns for how many updates a new memory has room if the length is unknown.
+std::int64_t room_of(const NondeterministicShape& shape) { return 32 + 2 * shape.window; }
 
 Tensor read_of(const NondeterministicShape& shape, const StackAutomaton& automaton) {
   return shape.vector > 0 ? vector_reading(automaton) : automaton.forward;
+}
+
+// The memory of a program that reads u or the vectors, at `steps` steps.
+MemoryShape memory_of(const NondeterministicShape& shape, bool normalized, const HeldMemory& held,
+                      std::int64_t steps) {
+  MemoryShape memory;
+  memory.kind = MemoryKind::nondeterministic;
+  memory.steps = steps;
+  auto& automaton = memory.automaton;
+  automaton.held = held.count;
+  automaton.steps = held.updates(steps);
+  automaton.states = static_cast<int>(shape.states);
+  automaton.symbols = static_cast<int>(shape.symbols);
+  automaton.channels = shape.vector;
+  automaton.window = shape.window;
+  automaton.reexposed = shape.reexposed;
+  automaton.state_symbol = true;
+  automaton.normalized = normalized;
+  automaton.held_constant = held.constant;
+  memory.goes_on = held.numbers.defined();
+  memory.held = held.count;
+  memory.reading = shape.configurations() * std::max<std::int64_t>(shape.vector, 1);
+  memory.actions = shape.configurations() * shape.actions() + shape.vector;
+  return memory;
 }
 
 bool is_constant(const StackAutomaton& automaton) {
@@ -16,46 +42,51 @@ bool is_constant(const StackAutomaton& automaton) {
          !automaton.vectors.requires_grad();
 }
 
-// Returns a state of the plain version.
-std::shared_ptr<AutomatonState> plain_state(const AutomatonState& old, StackAutomaton automaton) {
-  auto state = std::make_shared<AutomatonState>();
-  state->shape = old.shape;
-  state->fast = old.fast;
-  state->automaton = std::move(automaton);
-  state->node = old.node;
-  state->read = read_of(old.shape, state->automaton);
-  return state;
+// The content of a stack with a window as a run takes it over (kernel/memory/automaton_content.h),
+// without actions.
+HeldMemory held_of(const StackAutomaton& automaton) {
+  const Tensor edges = automaton.edges.permute({0, 1, 3, 5, 2, 4});
+  return {at::cat({automaton.forward, automaton.vectors.flatten(1), edges.flatten(1)}, 1),
+          automaton.edges.size(2), false, is_constant(automaton)};
+}
+// Returns how many of `count` nodes below the head are kept, and their numbers.
+std::int64_t kept_of(const NondeterministicShape& shape, std::int64_t count) {
+  return std::min(count, shape.window - 1);
+}
+std::int64_t held_size_of(const NondeterministicShape& shape, std::int64_t count) {
+  const auto c = shape.configurations(), m = shape.vector, row = kept_of(shape, count) * c;
+  return c + m * c + (1 + m) * row * row;
+}
+StackAutomaton automaton_of(const NondeterministicShape& shape, const Tensor& numbers,
+                            std::int64_t count) {
+  const auto c = shape.configurations(), m = shape.vector, head = c + m * c;
+  const auto nodes = kept_of(shape, count), batch = numbers.size(0);
+  const Tensor edges = numbers.narrow(1, head, numbers.size(1) - head)
+                           .view({batch, 1 + m, nodes, c, nodes, c})
+                           .permute({0, 1, 4, 2, 5, 3});
+  return {edges, numbers.narrow(1, 0, c), numbers.narrow(1, c, m * c).view({batch, m, c})};
 }
 
-// Returns the memory for the step after `old` and the node from which it starts; null for the plain
-// version.
-std::pair<AutomatonMemoryPtr, std::int64_t> memory_behind(const AutomatonState& old) {
-  const auto renewed = [&](const StackAutomaton& automaton) {
-    auto memory = std::make_shared<AutomatonMemory>(old.shape, automaton, kExpectedSteps);
-    const auto head = memory->head();
-    return std::pair(std::move(memory), head);
-  };
-  if (old.memory == nullptr) {
-    if (old.fast && old.shape.window > 0 && is_constant(old.automaton))
-      return renewed(old.automaton);
-    return {nullptr, old.node};
-  }
-  // Long evaluation without gradients must not use a growing amount of memory.
-  const auto most = 2 * old.shape.window + kExpectedSteps;
-  if (old.shape.window > 0 && old.node > most && !old.read.requires_grad())
-    return renewed(old.memory->automaton(old.node));
-  if (old.memory->head() == old.node) return {old.memory, old.node};
-  check(!at::GradMode::is_enabled(), "stack.update",
-        "with gradients, a state of the nondeterministic stack can be continued only once; use "
-        "fast = false or disable gradients");
-  return {old.memory->rewound(old.node), old.node};
+// Returns the automaton of a state, and a state of the same stack with another one.
+StackAutomaton automaton_in(const AutomatonState& state) {
+  if (state.memory == nullptr) return state.automaton;
+  const auto count = state.held + state.updates;
+  return automaton_of(state.shape,
+                      state.memory->left(state.updates, held_size_of(state.shape, count)), count);
+}
+StackStatePtr state_with(const AutomatonState& old, StackAutomaton automaton) {
+  auto state = std::make_shared<AutomatonState>(old);
+  state->memory = nullptr;
+  state->automaton = std::move(automaton);
+  state->read = read_of(old.shape, state->automaton);
+  return state;
 }
 
 }  // namespace
 
 StackStatePtr AutomatonState::detached() const {
   if (memory == nullptr || shape.window > 0)
-    return plain_state(*this, memory ? memory->automaton(node) : pushdown::detached(automaton));
+    return state_with(*this, pushdown::detached(automaton_in(*this)));
   auto copy = std::make_shared<AutomatonState>(*this);
   copy->read = read.detach();
   return copy;
@@ -66,75 +97,117 @@ std::size_t AutomatonState::bytes() const {
 }
 
 std::vector<Tensor> AutomatonState::tensors() const {
-  if (automaton.forward.defined()) return {automaton.edges, automaton.forward, automaton.vectors};
-  check(shape.window > 0 && !read.requires_grad(), "stack.tensors",
+  check(memory == nullptr || (shape.window > 0 && !read.requires_grad()), "stack.tensors",
         "the state of a nondeterministic stack is available as a list of tensors only with fast = "
         "false, or with a window and without gradients");
-  const StackAutomaton own = memory->automaton(node);
+  const StackAutomaton own = automaton_in(*this);
   return {own.edges, own.forward, own.vectors};
 }
 
 StackStatePtr AutomatonState::with_tensors(const std::vector<Tensor>& given) const {
   check_state_tensors("stack.nondeterministic", tensors(), given);
-  return plain_state(*this, {given[0], given[1], given[2]});
+  AutomatonState old = *this;
+  // An algorithm that gives tensors with gradients asks for those of the next state.
+  old.fast = fast && is_constant({given[0], given[1], given[2]});
+  return state_with(old, {given[0], given[1], given[2]});
 }
 
-StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, std::int64_t batch,
-                            std::int64_t length, at::TensorOptions options, const Tensor& bottom) {
+StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, bool normalized,
+                            std::int64_t batch, std::int64_t length, at::TensorOptions options,
+                            const Tensor& bottom) {
   auto state = std::make_shared<AutomatonState>();
   state->shape = shape;
+  state->normalized = normalized;
   state->fast = fast && has_fast_automaton(shape, options);
-  if (state->fast)
-    std::tie(state->memory, state->read) =
-        fast_begin(shape, batch, length > 0 ? length : kExpectedSteps, options, bottom);
+  const Tensor bottoms = bottom.defined() ? bottom.expand({batch, -1}) : bottom;
   if (!state->fast || shape.window > 0)
-    state->automaton = initial_automaton(shape, batch, options,
-                                         bottom.defined() ? bottom.expand({batch, -1}) : bottom);
-  if (!state->fast) state->read = read_of(shape, state->automaton);
+    return state_with(*state, initial_automaton(shape, batch, options, bottoms));
+  const auto steps = 1 + (length > 0 ? length : room_of(shape));
+  std::tie(state->memory, state->read) =
+      begin_memory(memory_of(shape, normalized, {}, steps), batch, options, bottoms);
   return state;
 }
 
-StackStatePtr next_state(const NondeterministicShape& shape, const StackStatePtr& state,
-                         const Tensor& scores, bool normalized, const Tensor& vectors) {
-  const auto& old = static_cast<const AutomatonState&>(*state);
-  const Tensor rows = scores.view({scores.size(0), shape.configurations(), shape.actions()});
-  auto next = std::make_shared<AutomatonState>();
-  next->shape = shape;
-  next->fast = old.fast;
-  std::tie(next->memory, next->node) = memory_behind(old);
-  ++next->node;
-  const Tensor logs = normalized ? rows.log_softmax(2) : rows;
-  if (next->memory) {
-    next->read = fast_step(next->memory, logs, vectors, old.read, true);
-  } else {
-    next->automaton =
-        step_automaton(shape, old.automaton, scaled_exponential(logs, old.automaton), vectors);
-    next->read = read_of(shape, next->automaton);
+namespace {
+
+// Gives the state after `old` the memory that makes its update, if kernels do, and the reading
+// before it.
+void find_memory(AutomatonState& state, const AutomatonState& old) {
+  // Long evaluation without gradients must not use a growing amount of memory.
+  const bool full =
+      old.shape.window > 0 && !old.read.requires_grad() && old.updates >= room_of(old.shape);
+  if (old.memory == nullptr || full) {
+    if (!old.fast) return;
+    const HeldMemory held = held_of(automaton_in(old));
+    state.held = held.count;
+    state.updates = 0;
+    std::tie(state.memory, state.read) =
+        begin_memory(memory_of(old.shape, old.normalized, held, 1 + room_of(old.shape)),
+                     held.numbers.size(0), held.numbers.options(), held.numbers);
+    return;
   }
-  return next;
+  if (old.memory->updates() == old.updates) return;
+  check(!at::GradMode::is_enabled(), "stack.update",
+        "with gradients, a state of the nondeterministic stack can be continued only once; use "
+        "fast = false or disable gradients");
+  state.memory = old.memory->rewound(old.updates);
+}
+
+}  // namespace
+
+StackStatePtr next_state(const StackStatePtr& state, const Tensor& scores, const Tensor& vectors) {
+  const auto& old = static_cast<const AutomatonState&>(*state);
+  auto next = std::make_shared<AutomatonState>(old);
+  find_memory(*next, old);
+  if (next->memory != nullptr) {
+    const Tensor actions = vectors.defined() ? at::cat({scores, vectors}, 1) : scores;
+    next->automaton = {};
+    next->read = update_memory(next->memory, actions, next->read);
+    ++next->updates;
+    return next;
+  }
+  const auto& shape = old.shape;
+  const Tensor rows = scores.view({scores.size(0), shape.configurations(), shape.actions()});
+  const Tensor logs = old.normalized ? rows.log_softmax(2) : rows;
+  return state_with(
+      old, step_automaton(shape, old.automaton, scaled_exponential(logs, old.automaton), vectors));
+}
+
+bool has_automaton_kernels(const NondeterministicShape& shape, const at::TensorOptions& options) {
+  const auto dtype = c10::typeMetaToScalarType(options.dtype());
+  return shape.vector <= kMaxNondeterministicChannels &&
+         (dtype == at::kFloat || dtype == at::kDouble);
+}
+bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options) {
+  return options.device().is_cpu() && has_automaton_kernels(shape, options);
 }
 
 Tensor run_automaton(const NondeterministicShape& shape, bool fast, const Tensor& weights,
                      bool logs, const Tensor& vectors, const Tensor& bottom) {
   const auto batch = weights.size(0), steps = weights.size(1);
-  const auto vectors_of = [&](std::int64_t t) {
-    return vectors.defined() ? vectors.select(1, t) : vectors;
-  };
-  if (fast && has_fast_automaton(shape, weights.options())) {
-    auto [memory, first] = fast_begin(shape, batch, steps, weights.options(), bottom);
-    std::vector<Tensor> readings{first};
-    for (std::int64_t t = 0; t < steps; ++t)
-      readings.push_back(
-          fast_step(memory, weights.select(1, t), vectors_of(t), readings.back(), logs));
-    return at::stack(readings, 1);
-  }
   auto automaton = initial_automaton(shape, batch, weights.options(),
                                      bottom.defined() ? bottom.expand({batch, -1}) : bottom);
-  std::vector<Tensor> readings{read_of(shape, automaton)};
+  const Tensor first = read_of(shape, automaton);
+  // The gradient of an impossible transition cannot go through its logarithm.
+  const bool impossible =
+      !logs && weights.requires_grad() && weights.detach().eq(0).any().item<bool>();
+  if (fast && weights.numel() > 0 && !impossible && has_fast_automaton(shape, weights.options())) {
+    StepTrace trace;
+    const Traced reading = trace.reading(first.size(1));
+    const Tensor scores = (logs ? weights : weights.log()).flatten(2);
+    trace.drive(reading, trace.sequence(vectors.defined() ? at::cat({scores, vectors}, 2) : scores),
+                memory_of(shape, false, {}, steps + 1),
+                bottom.defined() ? trace.constant(bottom) : Traced());
+    const Tensor read =
+        run_steps(trace.finish(trace.read_now()), batch, steps, std::make_shared<BufferPool>());
+    return at::cat({first.unsqueeze(1), read}, 1);
+  }
+  std::vector<Tensor> readings{first};
   for (std::int64_t t = 0; t < steps; ++t) {
     const Tensor given = weights.select(1, t);
-    automaton = step_automaton(shape, automaton,
-                               logs ? scaled_exponential(given, automaton) : given, vectors_of(t));
+    automaton =
+        step_automaton(shape, automaton, logs ? scaled_exponential(given, automaton) : given,
+                       vectors.defined() ? vectors.select(1, t) : vectors);
     readings.push_back(read_of(shape, automaton));
   }
   return at::stack(readings, 1);
@@ -182,13 +255,6 @@ ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json
   return layer;
 }
 
-// Returns a state of the plain version, or null for a state of the fast version with a gradient.
-StackStatePtr in_plain_form(const StackStatePtr& state) {
-  const auto& old = static_cast<const AutomatonState&>(*state);
-  if (old.automaton.forward.defined()) return plain_state(old, old.automaton);
-  return old.read.requires_grad() ? nullptr : plain_state(old, old.memory->automaton(old.node));
-}
-
 }  // namespace
 
 AutomatonStack::AutomatonStack(const NondeterministicShape& shape, const Json& options,
@@ -206,48 +272,30 @@ Tensor AutomatonStack::log_transition_weights(const Tensor& hidden) const {
 }
 
 std::int64_t AutomatonStack::held_size(std::int64_t count) const {
-  const auto c = shape_.configurations(), m = shape_.vector, row = kept(count) * c;
-  return c + m * c + (1 + m) * row * row;
+  return held_size_of(shape_, count);
 }
 
 HeldMemory AutomatonStack::held_after(const StackStatePtr& state, const Tensor& hidden) const {
-  const auto plain = in_plain_form(state);
-  if (plain == nullptr) return {};
-  const auto& own = static_cast<const AutomatonState&>(*plain).automaton;
-  std::vector<Tensor> parts{own.forward, own.vectors.flatten(1),
-                            own.edges.permute({0, 1, 3, 5, 2, 4}).flatten(1)};
-  if (hidden.defined()) {
-    parts.push_back(action_(hidden));
-    if (shape_.vector > 0) parts.push_back(pushed(hidden));
-  }
-  return {at::cat(parts, 1), own.edges.size(2), hidden.defined(), is_constant(own)};
+  const auto& own = static_cast<const AutomatonState&>(*state);
+  if (own.memory != nullptr && own.read.requires_grad()) return {};
+  HeldMemory held = held_of(automaton_in(own));
+  if (!hidden.defined()) return held;
+  held.moves = true;
+  std::vector<Tensor> parts{held.numbers, action_(hidden)};
+  if (shape_.vector > 0) parts.push_back(pushed(hidden));
+  held.numbers = at::cat(parts, 1);
+  return held;
 }
 
 StackStatePtr AutomatonStack::after_held(const StackStatePtr& state, const Tensor& numbers,
                                          std::int64_t count) const {
-  const auto c = shape_.configurations(), m = shape_.vector, batch = numbers.size(0);
-  const auto nodes = kept(count), head = c + m * c;
-  const Tensor edges = numbers.narrow(1, head, numbers.size(1) - head)
-                           .view({batch, 1 + m, nodes, c, nodes, c})
-                           .permute({0, 1, 4, 2, 5, 3});
-  return plain_state(
-      static_cast<const AutomatonState&>(*state),
-      {edges, numbers.narrow(1, 0, c), numbers.narrow(1, c, m * c).view({batch, m, c})});
+  return state_with(static_cast<const AutomatonState&>(*state),
+                    automaton_of(shape_, numbers, count));
 }
 
 MemoryShape AutomatonStack::memory_shape(const StepTrace& trace, std::int64_t steps) const {
-  MemoryShape memory;
-  memory.kind = MemoryKind::nondeterministic;
-  memory.steps = steps;
-  memory.automaton.held = trace.held().count;
-  memory.automaton.steps = trace.held().updates(steps);
-  memory.automaton.states = static_cast<int>(shape_.states);
-  memory.automaton.symbols = static_cast<int>(shape_.symbols);
-  memory.automaton.channels = shape_.vector;
-  memory.automaton.window = shape_.window;
-  memory.automaton.reexposed = shape_.reexposed;
+  MemoryShape memory = memory_of(shape_, normalized_, trace.held(), steps);
   memory.automaton.state_symbol = shape_.state_symbol;
-  memory.automaton.normalized = normalized_;
   return memory;
 }
 

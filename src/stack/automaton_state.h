@@ -1,38 +1,47 @@
-// Shared by the two nondeterministic stacks: the state of a network's stack automaton, stored as
-// plain tensors (nondeterministic.h) or in the memory of the fast version, and the bare automaton
-// over a whole sequence. With a window, a detached state consists of plain tensors of bounded size;
-// the next step creates a new memory from them. The value read is u : B x C, or for a vector stack
-// the vectors : B x C*m.
+// Shared by the two nondeterministic stacks: the state of a network's stack automaton between two
+// steps, and the bare automaton over a whole sequence. The value read is u : B x C, or for a vector
+// stack the vectors : B x C*m.
+//
+// The kernels make single steps in a memory that the states of a sequence share, because the
+// content of a stack grows with every step (docs/adr/0029-single-steps.md). With a window, a
+// detached state consists of plain tensors of bounded size; the next step creates a new memory from
+// them.
 #pragma once
+#include "recurrence/execute/stepped_memory.h"
 #include "stack/kinds.h"
-#include "stack/nondeterministic_fast.h"
+#include "stack/nondeterministic.h"
 
 namespace pushdown {
 
 struct AutomatonState : StackState {
   NondeterministicShape shape;
-  bool fast = false;          // whether the following states may use the fast version
-  StackAutomaton automaton;   // of the plain version
-  AutomatonMemoryPtr memory;  // of the fast version, shared by the states of a sequence
-  std::int64_t node = 1;
-  Tensor read;  // value read at the node
+  bool normalized = true;    // whether weights are a softmax of the scores
+  bool fast = false;         // whether the kernels make the next steps
+  StackAutomaton automaton;  // unless there is a memory
+  SteppedMemoryPtr memory;
+  std::int64_t held = 0, updates = 0;  // nodes that the memory took over, and its updates
+  Tensor read;                         // value read at the node
 
   StackStatePtr detached() const override;
   std::size_t bytes() const override;
-  // Returns the plain version's automaton. The fast version stores its numbers outside tensors:
-  // with a window they are copied if they are constant, without a window this is an error.
+  // Throws std::invalid_argument for a memory, except with a window and without gradients.
   std::vector<Tensor> tensors() const override;
   StackStatePtr with_tensors(const std::vector<Tensor>& given) const override;
 };
 
+// Return whether kernels exist for whole sequences (on the CPU or on a device) and for single steps
+// (on the CPU only).
+bool has_automaton_kernels(const NondeterministicShape& shape, const at::TensorOptions& options);
+bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options);
+
 // bottom : m, for a vector stack.
-StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, std::int64_t batch,
-                            std::int64_t length, at::TensorOptions options,
+StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, bool normalized,
+                            std::int64_t batch, std::int64_t length, at::TensorOptions options,
                             const Tensor& bottom = {});
 // scores : B x C*W, converted to weights by a softmax over each of the C rows or by an exponential;
 // vectors : B x m.
-StackStatePtr next_state(const NondeterministicShape& shape, const StackStatePtr& state,
-                         const Tensor& scores, bool normalized, const Tensor& vectors = {});
+StackStatePtr next_state(const StackStatePtr& state, const Tensor& scores,
+                         const Tensor& vectors = {});
 // weights : B x n x C x W, or their logarithms; vectors : B x n x m; bottom : m. Returns the values
 // read after 0 .. n steps : B x (n+1) x R.
 Tensor run_automaton(const NondeterministicShape& shape, bool fast, const Tensor& weights,
@@ -51,7 +60,7 @@ class AutomatonStack : public MemoryStack {
                  const ModuleContext& context);
 
   StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
-    return next_state(shape_, state, action_(hidden), normalized_, pushed(hidden));
+    return next_state(state, action_(hidden), pushed(hidden));
   }
   Tensor log_transition_weights(const Tensor& hidden) const override;
 
@@ -76,9 +85,6 @@ class AutomatonStack : public MemoryStack {
   bool normalized_, fast_;
   at::TensorOptions options_;
   ActionLayer action_;
-
- private:
-  std::int64_t kept(std::int64_t count) const { return std::min(count, shape_.window - 1); }
 };
 
 }  // namespace pushdown

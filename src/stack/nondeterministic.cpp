@@ -18,7 +18,7 @@ class NondeterministicStack : public AutomatonStack {
   std::int64_t reading_size() const override { return shape_.reading_size(); }
 
   StackStatePtr initial(std::int64_t batch, std::int64_t length) const override {
-    return initial_state(shape_, fast_, batch, length, options_);
+    return initial_state(shape_, fast_, normalized_, batch, length, options_);
   }
   Tensor reading(const StackStatePtr& state) const override {
     return reading_of_forward_weights(static_cast<const AutomatonState&>(*state).read, shape_);

@@ -42,7 +42,7 @@ class VectorNondeterministicStack : public AutomatonStack {
   std::int64_t reading_size() const override { return shape_.configurations() * shape_.vector; }
 
   StackStatePtr initial(std::int64_t batch, std::int64_t length) const override {
-    return initial_state(shape_, fast_, batch, length, options_, initial_bottom());
+    return initial_state(shape_, fast_, normalized_, batch, length, options_, initial_bottom());
   }
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const AutomatonState&>(*state).read;

@@ -81,14 +81,18 @@ TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
   EXPECT_LT(deviation(fast, plain), 1e-12);
   EXPECT_LT(deviation(logits.grad(), plain_gradient), 1e-10);
 
-  // Logarithms, step by step, in the way that a network drives the stack.
-  logits.mutable_grad() = Tensor();
-  auto memory = std::make_shared<AutomatonMemory>(shape, 3, kSteps, logits.options());
-  std::vector<Tensor> forward{memory->reading(1).clone()};
-  for (int t = 0; t < kSteps; ++t)
-    forward.push_back(
-        fast_step(memory, logits.select(1, t).log_softmax(2), {}, forward.back(), true));
-  const Tensor stepped = at::stack(forward, 1);
+  // Scores, step by step, in the way that a network drives the stack.
+  const auto stepwise = [&] {
+    auto state = initial_state(shape, true, true, 3, kSteps, logits.options().requires_grad(false));
+    const auto read = [&] { return static_cast<const AutomatonState&>(*state).read; };
+    std::vector<Tensor> forward{read()};
+    for (int t = 0; t < kSteps; ++t) {
+      state = next_state(state, logits.select(1, t).flatten(1));
+      forward.push_back(read());
+    }
+    return forward;
+  };
+  const Tensor stepped = at::stack(stepwise(), 1);
   for (int pass = 0; pass < 2; ++pass) {  // the second pass finds clean gradient memory
     logits.mutable_grad() = Tensor();
     (coefficients * stepped).sum().backward({}, pass == 0);
@@ -97,11 +101,7 @@ TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
 
   // A loss that ends before the last node, in memory that other passes have used.
   logits.mutable_grad() = Tensor();
-  memory = std::make_shared<AutomatonMemory>(shape, 3, kSteps, logits.options());
-  forward.assign({memory->reading(1).clone()});
-  for (int t = 0; t < kSteps; ++t)
-    forward.push_back(
-        fast_step(memory, logits.select(1, t).log_softmax(2), {}, forward.back(), true));
+  const std::vector<Tensor> forward = stepwise();
   forward.back().sum().backward({}, true);
   logits.mutable_grad() = Tensor();
   forward[9].select(1, 0).sum().backward({}, true);
@@ -274,6 +274,25 @@ TEST(NondeterministicHistory, LongHistoriesAreExact) {
           .item<double>() /
       2;
   EXPECT_NEAR((direction * logits.grad()).sum().item<double>() / expected, 1, 1e-6);
+}
+
+TEST(NondeterministicWeights, MayBeZero) {
+  const NondeterministicShape shape;
+  const Tensor weights = random_logits(1, 6, shape, 1, 44).softmax(3);
+  weights.select(1, 2).select(1, 0).zero_();
+  weights.select(1, 4).zero_();  // no transition is possible
+  const Tensor fast = run_automaton(shape, true, weights, false);
+  EXPECT_LT(deviation(fast, plain_forward(shape, weights)), 1e-14);
+  EXPECT_EQ(fast.narrow(1, 5, 2).abs().sum().item<double>(), 0);
+  std::vector<Tensor> gradients;
+  for (const bool kernels : {true, false}) {
+    const Tensor leaf = weights.clone().requires_grad_();
+    const Tensor forward =
+        kernels ? run_automaton(shape, true, leaf, false) : plain_forward(shape, leaf);
+    forward.pow(2).sum().backward();
+    gradients.push_back(leaf.grad());
+  }
+  EXPECT_LT(deviation(gradients[0], gradients[1]), 1e-14);
 }
 
 TEST(NondeterministicIsa, AllInstructionSetsAgree) {

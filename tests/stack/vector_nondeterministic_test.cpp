@@ -63,14 +63,13 @@ class VectorFast : public testing::TestWithParam<std::tuple<int, int, int, bool,
     const auto shape = this->shape();
     return differentiate([&](const Tensor& scores, const Tensor& vectors, const Tensor& bottom) {
       const bool vector = shape.vector > 0;
-      auto state = initial_state(shape, fast, kBatch, expected, scores.options(),
-                                 vector ? bottom : Tensor());
+      auto state = initial_state(shape, fast, normalized(), kBatch, expected,
+                                 scores.options().requires_grad(false), vector ? bottom : Tensor());
       const auto read = [&] { return static_cast<const AutomatonState&>(*state).read; };
       std::vector<Tensor> readings{read()};
       for (int t = 0; t < kSteps; ++t) {
         if (cuts.contains(t)) state = state->detached();
-        state = next_state(shape, state, scores.select(1, t), normalized(),
-                           vector ? vectors.select(1, t) : Tensor());
+        state = next_state(state, scores.select(1, t), vector ? vectors.select(1, t) : Tensor());
         readings.push_back(read());
       }
       return at::stack(readings, 1);
@@ -128,11 +127,11 @@ TEST(WindowedState, IsPlainTensorsOnceItIsDetached) {
     const auto shape = limited(m);
     const Tensor scores = random_normal({40, 2, 40}, 5), vectors = random_normal({40, 2, m}, 6);
     const Tensor bottom = m > 0 ? random_normal({m}, 7) : Tensor();
-    auto fast = initial_state(shape, true, 2, 0, scores.options(), bottom),
-         plain = initial_state(shape, false, 2, 0, scores.options(), bottom);
+    auto fast = initial_state(shape, true, false, 2, 0, scores.options(), bottom),
+         plain = initial_state(shape, false, false, 2, 0, scores.options(), bottom);
     for (std::int64_t t = 0; t < 40; ++t) {
       for (auto* state : {&fast, &plain})
-        *state = next_state(shape, *state, scores[t], false, m > 0 ? vectors[t] : Tensor());
+        *state = next_state(*state, scores[t], m > 0 ? vectors[t] : Tensor());
       if (t % 5 == 4) {
         const auto detached = fast->detached();
         const auto own = detached->tensors(), same = fast->tensors(), wanted = plain->tensors();
@@ -145,8 +144,7 @@ TEST(WindowedState, IsPlainTensorsOnceItIsDetached) {
         // A stack with these restored tensors continues with the same numbers, bit for bit.
         const auto restored = fast->with_tensors(same);
         const auto read = [&](const StackStatePtr& state) {
-          const auto next =
-              next_state(shape, state, scores[0], false, m > 0 ? vectors[0] : Tensor());
+          const auto next = next_state(state, scores[0], m > 0 ? vectors[0] : Tensor());
           return static_cast<const AutomatonState&>(*next).read;
         };
         EXPECT_TRUE(read(restored).equal(read(detached)));
@@ -161,12 +159,11 @@ TEST(WindowedState, DoesNotGrowWithReadSymbolsWithoutGradients) {
   at::NoGradGuard guard;
   const Tensor scores = random_normal({300, 1, 40}, 5), vectors = random_normal({300, 1, 2}, 6);
   const Tensor bottom = random_normal({2}, 7);
-  auto fast = initial_state(shape, true, 1, 0, scores.options(), bottom),
-       plain = initial_state(shape, false, 1, 0, scores.options(), bottom);
+  auto fast = initial_state(shape, true, true, 1, 0, scores.options(), bottom),
+       plain = initial_state(shape, false, true, 1, 0, scores.options(), bottom);
   std::size_t early = 0, late = 0;
   for (std::int64_t t = 0; t < 300; ++t) {
-    for (auto* state : {&fast, &plain})
-      *state = next_state(shape, *state, scores[t], true, vectors[t]);
+    for (auto* state : {&fast, &plain}) *state = next_state(*state, scores[t], vectors[t]);
     EXPECT_LT(deviation(static_cast<const AutomatonState&>(*fast).read,
                         static_cast<const AutomatonState&>(*plain).read),
               1e-12);
@@ -181,16 +178,40 @@ TEST(WindowedState, TakesTensorsWithGradients) {
   const auto shape = limited(2);
   const Tensor scores = random_normal({3, 1, 40}, 5), vectors = random_normal({3, 1, 2}, 6);
   const Tensor bottom = random_normal({2}, 7).requires_grad_();
-  const auto first = initial_state(shape, true, 1, 0, scores.options(), bottom);
+  const auto first = initial_state(shape, true, false, 1, 0, scores.options(), bottom);
   EXPECT_TRUE(first->tensors()[0].requires_grad());
   std::vector<Tensor> leaves;
   for (const Tensor& tensor : first->tensors())
     leaves.push_back(tensor.detach().clone().requires_grad_());
-  const auto next = next_state(shape, first->with_tensors(leaves), scores[0], false, vectors[0]);
+  const auto next = next_state(first->with_tensors(leaves), scores[0], vectors[0]);
   next->tensors()[0].sum().backward();
   EXPECT_TRUE(leaves[0].grad().defined());
-  const auto kernels = next_state(shape, first, scores[0], false, vectors[0]);
+  const auto kernels = next_state(first, scores[0], vectors[0]);
   EXPECT_THROW(kernels->tensors(), std::invalid_argument);
+}
+
+// With gradients, the memory grows instead of being made anew.
+TEST(WindowedState, GrowsWithGradients) {
+  constexpr int kMany = 45;  // a new memory has room for 40
+  const auto shape = limited(2);
+  const Tensor vectors = random_normal({kMany, 2, 2}, 6), weights = random_normal({kMany, 8}, 8);
+  std::vector<Tensor> gradients[2];
+  for (const bool fast : {false, true}) {
+    const std::vector<Tensor> leaves{random_normal({kMany, 2, 40}, 5).requires_grad_(),
+                                     random_normal({2}, 7).requires_grad_()};
+    auto state = initial_state(shape, fast, true, 2, 0, vectors.options(), leaves[1]);
+    Tensor sum = at::zeros({}, at::kDouble);
+    for (int t = 0; t < kMany; ++t) {
+      state = next_state(state, leaves[0][t], vectors[t]);
+      sum = sum + (weights[t] * static_cast<const AutomatonState&>(*state).read).sum();
+    }
+    sum.backward();
+    for (const Tensor& leaf : leaves) gradients[fast].push_back(leaf.grad());
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(gradients[0][i].abs().max().item<double>(), 0);
+    EXPECT_LT(deviation(gradients[1][i], gradients[0][i]), 1e-10) << i;
+  }
 }
 
 TEST(VectorFastErrors, AStateIsContinuedOnceWithGradientsAndOftenWithout) {
@@ -198,11 +219,11 @@ TEST(VectorFastErrors, AStateIsContinuedOnceWithGradientsAndOftenWithout) {
   shape.vector = 2;
   const Tensor scores = random_normal({1, 40}, 5), vectors = random_normal({1, 2}, 6);
   const auto first =
-      initial_state(shape, true, 1, 4, scores.options(), at::zeros({2}, at::kDouble));
-  const auto next = next_state(shape, first, scores, false, vectors);
-  EXPECT_THROW(next_state(shape, first, scores, false, vectors), std::invalid_argument);
+      initial_state(shape, true, false, 1, 4, scores.options(), at::zeros({2}, at::kDouble));
+  const auto next = next_state(first, scores, vectors);
+  EXPECT_THROW(next_state(first, scores, vectors), std::invalid_argument);
   at::NoGradGuard guard;
-  const auto again = next_state(shape, first, scores, false, vectors);
+  const auto again = next_state(first, scores, vectors);
   EXPECT_TRUE(static_cast<const AutomatonState&>(*again).read.equal(
       static_cast<const AutomatonState&>(*next).read));
 }

@@ -20,6 +20,10 @@
 // numbers that the previous run left, and also has
 //   leave(team, held)                          these numbers, after the last update
 //   begin_backward(team, left_gradient)        the same, given their gradients
+// A memory whose updates can be made outside of a program also has
+//   end_after(updates)                         the run ends after so many, fewer than U or U
+//   repeat(other, updates)                     instead of begin(): the first updates of a memory
+//                                              with another U
 // The actions are padded to a whole row. The caller puts a barrier before and after each function.
 // Members are the same in all threads.
 #pragma once

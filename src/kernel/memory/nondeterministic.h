@@ -165,6 +165,21 @@ struct NondeterministicStackMemory {
     read(node, reading);
   }
 
+  void end_after(Index updates) { last = head + updates; }
+  void repeat(const NondeterministicStackMemory& other, Index updates) {
+    const Index nodes = head + updates + 1, rows = memory.row_start[nodes];
+    copy(weights, other.weights, updates * row);
+    copy(vectors, other.vectors, updates * vector_row);
+    copy(expected, other.expected, (updates + 1) * c * m);
+    copy(head_vectors, other.head_vectors, c * m);
+    copy(lost, other.lost, c);
+    loses = other.loses;
+    copy(memory.forward, other.memory.forward, nodes * c);
+    copy(memory.mass, other.memory.mass, nodes * c);
+    copy(memory.columns, other.memory.columns, memory.size.edge_rows() * rows);
+    copy(memory.popped, other.memory.popped, memory.size.states * rows);
+  }
+
   // Computes the transition weights from the scores of the action layer.
   void weigh(const F* given, const F* from, const AutomatonRange<F>& range, F* used) const {
     if (shape.automaton.normalized) {
@@ -179,6 +194,7 @@ struct NondeterministicStackMemory {
       for (Index a = 0; a < c; ++a)
         for (Index k = 0; from[a] > 0 && k < w; ++k)
           if (!any || given[a * w + k] > largest) largest = given[a * w + k], any = true;
+      if (__builtin_isinf(largest)) largest = 0;
       for (Index k = 0; k < c * w; ++k) used[k] = given[k] - largest;
     }
     clear(used + c * w, row - c * w);

@@ -1,31 +1,15 @@
-// Memories (memory/memories.h) behind one table of functions, so that step programs are not
-// compiled once for every memory. For kernel files only.
+// The tables of the memories (kernel/memory/memory_functions.h). For kernel files only.
 #pragma once
 #include <new>
 
 #include "kernel/memory/memories.h"
+#include "kernel/memory/memory_functions.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
-template <class F>
-struct StepMemory {
-  Index object_size;
-  void (*make)(void* object, const MemoryShape& shape, F* tape, F* scratch);
-  void (*begin)(void* object, const F* bottom, F* reading);
-  void (*forward)(void* object, Index u, const F* actions, F* reading);
-  void (*begin_backward)(void* object);
-  void (*backward)(void* object, Index u, const F* reading_gradient, F* actions_gradient);
-  void (*cut)(void* object);  // null if a memory does not have it
-  void (*end_backward)(void* object, const F* reading_gradient, F* bottom_gradient);  // the same
-  void (*leave)(void* object, F* left);                                               // the same
-  void (*begin_backward_from)(void* object, const F* left_gradient);                  // the same
-  Index (*tape_size)(const MemoryShape& shape);
-  Index (*scratch_size)(const MemoryShape& shape);
-};
-
 template <class F, class Memory>
-StepMemory<F> step_memory_of() {
-  StepMemory<F> table{
+MemoryFunctions<F> functions_of() {
+  MemoryFunctions<F> table{
       sizeof(Memory),
       [](void* object, const MemoryShape& shape, F* tape, F* scratch) {
         ::new (object) Memory(shape, StackMemory<F>{tape, scratch});
@@ -40,6 +24,8 @@ StepMemory<F> step_memory_of() {
       [](void* object, Index u, const F* reading_gradient, F* actions_gradient) {
         static_cast<Memory*>(object)->backward(LoneThread(), u, reading_gradient, actions_gradient);
       },
+      nullptr,
+      nullptr,
       nullptr,
       nullptr,
       nullptr,
@@ -60,12 +46,20 @@ StepMemory<F> step_memory_of() {
       static_cast<Memory*>(object)->begin_backward(LoneThread(), left_gradient);
     };
   }
+  if constexpr (requires(Memory & memory) { memory.repeat(memory, Index()); }) {
+    table.end_after = [](void* object, Index updates) {
+      static_cast<Memory*>(object)->end_after(updates);
+    };
+    table.repeat = [](void* object, const void* other, Index updates) {
+      static_cast<Memory*>(object)->repeat(*static_cast<const Memory*>(other), updates);
+    };
+  }
   return table;
 }
 
 template <class F>
-StepMemory<F> step_memory(const MemoryShape& shape) {
-  return with_memory<F>(shape, []<class Memory>() { return step_memory_of<F, Memory>(); });
+MemoryFunctions<F> memory_functions(const MemoryShape& shape) {
+  return with_memory<F>(shape, []<class Memory>() { return functions_of<F, Memory>(); });
 }
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -29,7 +29,7 @@ class StepNodes {
       if (p_.nodes[n].op == StepOp::left) left_node_ = static_cast<int>(n);
     }
     if (memory_node_ < 0) return;
-    memory_ = step_memory<F>(p_.memory);
+    memory_ = memory_functions<F>(p_.memory);
     object_size_ = (memory_.object_size + 63) / 64 * 64;
     objects_ = static_cast<unsigned char*>(
         ::operator new (static_cast<std::size_t>(object_size_ * count_), std::align_val_t{64}));
@@ -379,7 +379,7 @@ class StepNodes {
   Index sequence_ = -1;  // see in_sequences()
   F* scratch_;
   int memory_node_ = -1, left_node_ = -1;
-  StepMemory<F> memory_{};
+  MemoryFunctions<F> memory_{};
   AttentionKernel<F> attention_ = isa_kernel<AttentionKernel<F>, PUSHDOWN_OWN_ISA>();
   Index object_size_ = 0;
   unsigned char* objects_ = nullptr;

@@ -129,10 +129,10 @@ StepKernel<F> kernel_of() {
                           given_step);
           },
           [](const MemoryShape& memory) {
-            return padded_size(step_memory<F>(memory).tape_size(memory) + kPadding);
+            return padded_size(memory_functions<F>(memory).tape_size(memory) + kPadding);
           },
           [](const MemoryShape& memory) {
-            return padded_size(step_memory<F>(memory).scratch_size(memory) + kPadding);
+            return padded_size(memory_functions<F>(memory).scratch_size(memory) + kPadding);
           }};
 }
 
@@ -159,6 +159,16 @@ StepKernel<float> isa_kernel<StepKernel<float>, PUSHDOWN_OWN_ISA>() {
 template <>
 StepKernel<double> isa_kernel<StepKernel<double>, PUSHDOWN_OWN_ISA>() {
   return PUSHDOWN_ISA_NAMESPACE::kernel_of<double>();
+}
+template <>
+MemoryFunctions<float> isa_kernel<MemoryFunctions<float>, PUSHDOWN_OWN_ISA>(
+    const MemoryShape& shape) {
+  return PUSHDOWN_ISA_NAMESPACE::memory_functions<float>(shape);
+}
+template <>
+MemoryFunctions<double> isa_kernel<MemoryFunctions<double>, PUSHDOWN_OWN_ISA>(
+    const MemoryShape& shape) {
+  return PUSHDOWN_ISA_NAMESPACE::memory_functions<double>(shape);
 }
 template <>
 ArrayKernel<float> isa_kernel<ArrayKernel<float>, PUSHDOWN_OWN_ISA>() {

@@ -101,6 +101,12 @@ void StepTrace::bind(const Traced& state, const Traced& value) {
   nodes_[static_cast<std::size_t>(state.node_)].a = source;
 }
 
+std::vector<std::int64_t> row_starts(const AutomatonShape& shape) {
+  std::vector<std::int64_t> starts{0};
+  for (std::int64_t j = 0; j < shape.nodes(); ++j) starts.push_back(starts.back() + shape.row(j));
+  return starts;
+}
+
 Traced StepTrace::room(std::int64_t size) {
   StepNode node{StepOp::room};
   node.size = size;
@@ -441,13 +447,7 @@ TracedProgram StepTrace::finish(const Traced& output) {
   for (int n = 0; n < static_cast<int>(nodes_.size()); ++n)
     if (alive[static_cast<std::size_t>(n)]) order.push_back(n);
   TracedProgram program = with_nodes(all, order, static_cast<int>(nodes_.size()));
-  if (shape_.kind == MemoryKind::nondeterministic) {
-    std::int64_t start = 0;
-    for (std::int64_t j = 0; j <= shape_.automaton.nodes(); ++j) {
-      program.row_start.push_back(start);
-      start += shape_.automaton.row(j);
-    }
-  }
+  if (shape_.kind == MemoryKind::nondeterministic) program.row_start = row_starts(shape_.automaton);
   set_gradients(program);
   return program;
 }

@@ -99,6 +99,9 @@ TracedProgram with_nodes(const TracedProgram& program, const std::vector<int>& o
 // Sets what follows from the nodes: through which of them gradients flow, and which ones set them.
 void set_gradients(TracedProgram& program);
 
+// Returns AutomatonShape::row_start.
+std::vector<std::int64_t> row_starts(const AutomatonShape& shape);
+
 class StepTrace {
  public:
   explicit StepTrace(bool of_symbols = false) : of_symbols_(of_symbols) {}

@@ -31,11 +31,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns share/pushdown of the installation of this module, or the source tree from which it was
-// built.
+// built. A Python package has its modules one folder deeper.
 fs::path find_root() {
   std::error_code ignored;
-  const fs::path installed = module_folder() / ".." / ".." / "share" / "pushdown";
-  if (fs::exists(installed / "scripts", ignored)) return fs::canonical(installed);
+  for (const char* prefix : {"../..", "../../.."}) {
+    const fs::path installed = module_folder() / prefix / "share" / "pushdown";
+    if (fs::exists(installed / "scripts", ignored)) return fs::canonical(installed);
+  }
   return PUSHDOWN_SOURCE_DIR;
 }
 

@@ -1,5 +1,4 @@
 // pd.process: child processes for grids, and facts about the own process.
-#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -36,15 +35,13 @@ namespace fs = std::filesystem;
 
 constexpr double kGrace = 60;  // seconds in which a child can write its checkpoint
 
-// Returns the pushdown executable that belongs to this module. In the build folder both are in the
-// same folder.
+// Returns the pushdown executable that belongs to this module: in the build folder in the same
+// folder, in an installation in bin, and in a Python package one folder further up.
 std::string executable() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&executable), &info) != 0 && info.dli_fname) {
-    std::error_code ignored;
-    const fs::path folder = fs::canonical(info.dli_fname, ignored).parent_path();
-    for (const fs::path& path : {folder / "pushdown", folder / ".." / ".." / "bin" / "pushdown"})
-      if (fs::is_regular_file(path, ignored)) return fs::canonical(path).string();
+  std::error_code ignored;
+  for (const char* place : {".", "../../bin", "../../../bin"}) {
+    const fs::path path = module_folder() / place / "pushdown";
+    if (fs::is_regular_file(path, ignored)) return fs::canonical(path).string();
   }
   fail_environment("process.executable", "the program pushdown is not beside its module");
 }

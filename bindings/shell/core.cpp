@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -10,7 +12,17 @@
 
 namespace pushdown {
 
-Core::Core() {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+Core::Core() : path_(variable("PUSHDOWN_MODULE")) {
+  if (!path_.empty()) return;
   namespace fs = std::filesystem;
   std::error_code ignored;
   const fs::path folder = fs::canonical("/proc/self/exe", ignored).parent_path();
@@ -20,6 +32,9 @@ Core::Core() {
 
 // An exception of a library's initialization leaves the loader locked, so it ends the program.
 Core::Loaded Core::load(const std::string& path) noexcept {
+  std::istringstream first(variable("PUSHDOWN_PRELOAD"));
+  for (std::string library; std::getline(first, library);)
+    if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return {nullptr, dlerror()};
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   return {handle, handle ? "" : dlerror()};
 }

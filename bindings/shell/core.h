@@ -9,7 +9,9 @@ namespace pushdown {
 
 class Core {
  public:
-  // Finds the module: next to the executable (build tree) or in ../lib/pushdown (installation).
+  // Finds the module: the file that the environment variable PUSHDOWN_MODULE names, or else next to
+  // the executable (build tree) or in ../lib/pushdown (installation). PUSHDOWN_PRELOAD names
+  // libraries, one a line, that are loaded before it: a LibTorch outside of the loader's folders.
   Core();
   void start();  // starts loading it in a thread
   // Calls luaopen_pushdown. Waits for the thread, or loads the module now. Throws

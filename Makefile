@@ -6,7 +6,7 @@ BUILD := build/release
 SECONDS ?= 60
 SOURCES := find src bindings tests -type f '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' ')' -print0
 
-.PHONY: help run build test test-slow check-fast bench asan tsan fuzz format format-check lint docs install uninstall package clean packages
+.PHONY: help run build test test-slow check-fast bench asan tsan fuzz format format-check lint docs install uninstall package wheel clean packages
 
 help:
 	@echo 'make run        build the shell and run scripts/tutorial/01_first_run.lua'
@@ -24,6 +24,7 @@ help:
 	@echo 'make install    install to PREFIX (now $(PREFIX))'
 	@echo 'make uninstall  remove what make install put into PREFIX'
 	@echo 'make package    make a Debian package of it in $(BUILD)'
+	@echo 'make wheel      make the Python package in build/wheel/dist, for TORCH="folders of torch"'
 	@echo 'make clean      remove build/'
 
 # The targets of this call, from which the expected time is computed.
@@ -99,6 +100,9 @@ uninstall:
 
 package: build
 	cd $(BUILD) && cpack -G DEB
+
+wheel: packages
+	scripts/tools/make_wheel.sh $(TORCH)
 
 clean:
 	rm -rf build

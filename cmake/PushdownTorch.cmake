@@ -1,6 +1,7 @@
 # Finds LibTorch without its own TorchConfig.cmake, which requires compilers and libraries for CUDA
 # builds that are not needed here.
 #   in : PUSHDOWN_TORCH_DIR  empty = the system's LibTorch; else a torch package (…/site-packages/torch)
+#        PUSHDOWN_CUDA       OFF = without LibTorch's CUDA (cmake/PushdownCuda.cmake)
 #   out: target pushdown::torch, PUSHDOWN_TORCH_VERSION, PUSHDOWN_TORCH_CUDA, PUSHDOWN_MODULE_RPATH
 include(PushdownFindTorch)
 option(PUSHDOWN_TRIM_TORCH
@@ -25,11 +26,12 @@ add_library(pushdown_torch INTERFACE)
 add_library(pushdown::torch ALIAS pushdown_torch)
 target_include_directories(pushdown_torch SYSTEM INTERFACE ${torch_include}
   ${torch_include}/torch/csrc/api/include)
-set(torch_libraries ${PUSHDOWN_LIB_torch} ${PUSHDOWN_LIB_torch_cpu})
+set(torch_libraries ${PUSHDOWN_LIB_torch_cpu})
 set(PUSHDOWN_TORCH_CUDA OFF)
-if(PUSHDOWN_LIB_torch_cuda)
+# Without CUDA the module also runs with a LibTorch that has it, and does not load its libraries.
+if(PUSHDOWN_LIB_torch_cuda AND NOT PUSHDOWN_CUDA STREQUAL "OFF")
   set(PUSHDOWN_TORCH_CUDA ON)
-  list(APPEND torch_libraries ${PUSHDOWN_LIB_torch_cuda} ${PUSHDOWN_LIB_c10_cuda})
+  list(APPEND torch_libraries ${PUSHDOWN_LIB_torch} ${PUSHDOWN_LIB_torch_cuda} ${PUSHDOWN_LIB_c10_cuda})
   target_compile_definitions(pushdown_torch INTERFACE PUSHDOWN_TORCH_CUDA=1)
   # A Python package has the CUDA libraries that torch_cuda needs in neighbouring folders.
   target_link_options(pushdown_torch INTERFACE -Wl,--allow-shlib-undefined)

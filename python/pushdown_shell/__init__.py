@@ -7,9 +7,25 @@
 
 The program does the work. It is started at the first call and ends with Python.
 """
-from ._objects import Grammar, Model, grammar, language_model, load, recognizer
-from ._program import Error, Program
-from ._runs import Finished, Run, Table, run, runs
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing takes a fifth of the start of `pushdown`
+if TYPE_CHECKING:
+    from ._launch import Error
+    from ._objects import Grammar, Model, grammar, language_model, load, recognizer
+    from ._program import Program
+    from ._runs import Finished, Run, Table, run, runs
 
 __all__ = ["Error", "Finished", "Grammar", "Model", "Program", "Run", "Table", "grammar", "language_model", "load",
            "recognizer", "run", "runs"]
+
+
+# NumPy comes with the first use of a name, because the command `pushdown` imports this package, too.
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        from . import _launch, _objects, _program, _runs
+
+        for module in (_launch, _objects, _program, _runs):
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module 'pushdown_shell' has no attribute '{name}'")

@@ -1,21 +1,104 @@
-"""Where the program is, and the environment that it needs."""
+"""Finds the program of this package and the LibTorch that it runs with.
+
+The program's module is compiled for one minor version of torch, so the package has one for each
+version that it supports, and one more for builds of torch with CUDA where those were compiled. This
+file imports neither torch nor NumPy, because that would take longer than starting the program.
+"""
+
 from __future__ import annotations
 
 import os
-import shutil
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+_PROGRAM = Path(__file__).resolve().parent / "program"
+_BINARY = _PROGRAM / "bin" / "pushdown"
+_MODULES = _PROGRAM / "lib" / "pushdown"
+
+
+class Error(Exception):
+    """A call that the program refuses, with its message, or a program that cannot be started or has ended."""
+
+    __module__ = "pushdown_shell"
+
+
+def _torch() -> tuple[Path, str, bool]:
+    """Returns the folder of the installed torch, its minor version, and whether it has CUDA."""
+    spec = find_spec("torch")
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    if not folders:
+        raise Error(
+            f"torch is not installed for {sys.executable}: expected torch {_versions()} "
+            f"(pip install 'torch=={_newest()}.*')"
+        )
+    folder = Path(folders[0])
+    try:
+        text = (folder / "version.py").read_text(encoding="utf-8")
+    except OSError as error:
+        raise Error(f"the torch in {folder} is broken: cannot read version.py ({error.strerror})") from None
+    version = re.search(r"^__version__ = '(\d+\.\d+)", text, re.MULTILINE)
+    if not version:
+        raise Error(f"the torch in {folder} is broken: version.py has no __version__")
+    cuda = re.search(r"^cuda(?:: [^=]*)? = '", text, re.MULTILINE)
+    return folder, version[1], cuda is not None
+
+
+def _minors() -> list[str]:
+    names = (path.parent.name for path in _MODULES.glob("torch-*/pushdown.so"))
+    minors = {name.removeprefix("torch-").removesuffix("-cuda") for name in names}
+    return sorted(minors, key=lambda minor: [int(part) for part in minor.split(".")])
+
+
+def _newest() -> str:
+    return (_minors() or ["2.14"])[-1]
+
+
+def _versions() -> str:
+    return " or ".join(_minors()) or "of a version for which the package was built"
 
 
 def command() -> list[str]:
-    """Returns the words that start the program: $PUSHDOWN_BINARY, or `pushdown` on the PATH.
+    """Returns the words that start the program.
 
-    Raises FileNotFoundError if there is none.
+    This is the executable that the environment variable PUSHDOWN_BINARY names, or else that of the package, or
+    else, beside the sources, `pushdown` on the PATH.
     """
-    found = os.environ.get("PUSHDOWN_BINARY") or shutil.which("pushdown")
+    found = os.environ.get("PUSHDOWN_BINARY") or (str(_BINARY) if _BINARY.exists() else None)
     if not found:
-        raise FileNotFoundError("there is no program 'pushdown' on the PATH; PUSHDOWN_BINARY can name it")
+        from shutil import which
+
+        found = which("pushdown")
+    if not found:
+        raise Error(f"the program is missing: expected {_BINARY}, or the environment variable PUSHDOWN_BINARY")
     return [found]
 
 
 def environment() -> dict[str, str]:
-    """Returns the variables that the program needs besides those of this process."""
-    return {}
+    """Returns the environment variables that the program needs to find its module and LibTorch.
+
+    Raises Error if there is no torch, or one for which the package has no module.
+    """
+    if os.environ.get("PUSHDOWN_BINARY") or os.environ.get("PUSHDOWN_MODULE") or not _BINARY.exists():
+        return {}
+    folder, minor, cuda = _torch()
+    module = _MODULES / f"torch-{minor}" / "pushdown.so"
+    with_cuda = _MODULES / f"torch-{minor}-cuda" / "pushdown.so"
+    cuda = cuda and with_cuda.exists()
+    if not cuda and not module.exists():
+        raise Error(f"no module for the installed torch: expected torch {_versions()}, got {minor} in {folder}")
+    libraries = ["libc10.so", "libtorch_cpu.so"] + (["libtorch.so"] if cuda else [])
+    return {
+        "PUSHDOWN_MODULE": str(with_cuda if cuda else module),
+        "PUSHDOWN_PRELOAD": "\n".join(str(folder / "lib" / name) for name in libraries),
+    }
+
+
+def main() -> None:
+    """Becomes the program, with the arguments of this process: the command `pushdown`."""
+    try:
+        words = command() + sys.argv[1:]
+        os.execve(words[0], words, {**os.environ, **environment()})
+    except (Error, OSError) as error:
+        sys.exit(f"pushdown: {error}")

@@ -12,14 +12,9 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from . import _launch
+from ._launch import Error
 
 PROTOCOL = 1
-
-
-class Error(Exception):
-    """A call that the program refuses, with its message, or a program that cannot be started or has ended."""
-
-    __module__ = "pushdown_shell"
 
 
 def start(words: list[str], **settings: Any) -> subprocess.Popen[bytes]:

@@ -61,6 +61,9 @@ local function program()
   local shell = pd.process.executable()
   local path, folder = shell .. '-kernel', shell:match '^(.*)/[^/]*$'
   if not files.exists(path) and files.exists(folder .. '/CMakeCache.txt') then build(folder) end
+  if not files.exists(path) and os.getenv 'PUSHDOWN_MODULE' then
+    error('the Python package has no kernel for notebooks; build Pushdown from its sources (docs/install.md)', 0)
+  end
   if not files.exists(path) then
     error(('this Pushdown was built without the kernel (no %s); to build it, %s'):format(path,
       advice:format(package_of_system())), 0)

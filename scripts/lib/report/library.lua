@@ -1,5 +1,6 @@
 -- The chart library dygraphs, which a page includes completely.
 local files = require 'pushdown.files'
+local pd = require 'pushdown'
 
 local M = {}
 
@@ -24,12 +25,14 @@ local function read(path)
 end
 
 -- library.find() returns dygraphs as {script =, licence =, version =}, or nil and the reason. The environment variable
--- PUSHDOWN_DYGRAPHS names its file or is 'off'; a file that cannot be used is an error. The default is the system's.
+-- PUSHDOWN_DYGRAPHS names its file or is 'off'; a file that cannot be used is an error. The default is the system's, or
+-- the copy in a Python package.
 function M.find()
   local named = os.getenv 'PUSHDOWN_DYGRAPHS'
   if named == 'off' then return nil, 'PUSHDOWN_DYGRAPHS is off' end
   if named == '' then named = nil end
-  local path = named or first { folder .. 'dygraph.min.js', folder .. 'dygraph.js' }
+  local path = named
+    or first { folder .. 'dygraph.min.js', folder .. 'dygraph.js', pd.root .. '/dygraphs/dygraph.min.js' }
   if not path then return nil, 'the chart library dygraphs was not found (Debian: libjs-dygraphs)' end
   local ok, found = pcall(read, path)
   if ok then return found end

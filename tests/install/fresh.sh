@@ -12,6 +12,7 @@
 #   user     both as an ordinary user, in a separate clone, with the packages installed
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
+words=("$@")
 suite=${1:-}
 case $suite in
   bookworm | trixie) shift ;;
@@ -25,43 +26,8 @@ while [ $# -gt 0 ]; do
     *) echo "fresh.sh: unknown option '$1'" >&2; exit 2 ;;
   esac
 done
-[ "$(id -u)" -eq 0 ] || { echo 'fresh.sh: this must run as root.' >&2; exit 1; }
-command -v debootstrap >/dev/null || { echo 'fresh.sh: debootstrap is not installed.' >&2; exit 1; }
-# In a mount namespace of its own: what is mounted below disappears with it.
-if [ "${PUSHDOWN_FRESH:-}" != inside ]; then
-  PUSHDOWN_FRESH=inside exec unshare --mount "$0" "$suite" --folder "$folder" ${mirror:+--mirror "$mirror"}
-fi
-
-mkdir -p "$folder"
-base=$folder/$suite.base root=$folder/$suite logs=$folder/$suite.logs
-if [ ! -e "$base/.complete" ]; then
-  echo "Making $base with debootstrap."
-  rm -rf "$base"
-  # shellcheck disable=SC2086  # a word, or none
-  debootstrap --variant=minbase "$suite" "$base" $mirror >"$folder/$suite.debootstrap.log" 2>&1 || {
-    tail -n 5 "$folder/$suite.debootstrap.log" >&2
-    exit 1
-  }
-  rm -f "$base"/var/cache/apt/archives/*.deb
-  touch "$base/.complete"
-fi
-rm -rf "$root" "$logs"
-mkdir -p "$logs"
-cp -a "$base" "$root"
-
-# The network of this machine: names, proxies, certificates.
-cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-apt-config dump | grep -E '^Acquire::(https?::|Check-)' | grep -v '""' >"$root/etc/apt/apt.conf.d/90host" || true
-if [ -e /etc/ssl/certs/ca-certificates.crt ]; then
-  mkdir -p "$root/etc/ssl/certs"
-  cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-fi
-mount -t proc proc "$root/proc"
-mount --rbind /sys "$root/sys"
-mount --rbind /dev "$root/dev"
-
-inside() { chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-  ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} "$@"; }
+# shellcheck source=tests/install/root.sh
+. "$source/tests/install/root.sh"
 packages() { inside dpkg-query -W -f='${db:Status-Status}\n' | grep -c '^installed$'; }
 megabytes() { inside dpkg-query -W -f='${Installed-Size}\n' | awk '{ s += $1 } END { print int(s * 1.024 / 1e3) }'; }
 
@@ -74,22 +40,6 @@ clone='rm -rf pushdown && git clone -q /tmp/pushdown.bundle pushdown && cd pushd
 bare_packages=$(packages)
 bare_megabytes=$(megabytes)
 
-rows="" bad=0
-# try NAME EXPECTED TEXT COMMAND...: EXPECTED is ok or fails. A failure must print the text.
-try() {
-  local name=$1 expected=$2 text=$3 outcome=ok
-  shift 3
-  echo "== $name"
-  TIMEFORMAT='%R %U %S'
-  { time "$@" >"$logs/$name" 2>&1 </dev/null || outcome=fails; } 2>"$logs/times"
-  [ "$outcome" = "$expected" ] && grep -qF "$text" "$logs/$name" || {
-    bad=1
-    outcome="$outcome, unexpectedly"
-    tail -n 20 "$logs/$name"
-  }
-  rows+=$(awk -v name="$name" -v outcome="$outcome" '{
-    printf "| %s | %s | %.1f | %.1f |", name, outcome, $1 / 60, ($2 + $3) / 60 }' "$logs/times")$'\n'
-}
 steps=${STEPS:-refuse offline run test user}
 for step in $steps; do
   case $step in

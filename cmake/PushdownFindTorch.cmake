@@ -1,11 +1,20 @@
 # Finds LibTorch and checks that this project can be built with it. Also runs alone:
 #   cmake -D PUSHDOWN_TORCH_DIR=... -P cmake/PushdownFindTorch.cmake
 #   in : PUSHDOWN_TORCH_DIR  empty: the system's LibTorch; else a torch package (.../site-packages/torch)
+#        SKBUILD, Python_EXECUTABLE  in the build of a Python package
 #   out: PUSHDOWN_TORCH_INCLUDE, PUSHDOWN_LIB_{torch,torch_cpu,c10}, PUSHDOWN_LIB_{torch,c10}_cuda where
 #        they are, PUSHDOWN_TORCH_VERSION
 set(oldest_torch 1.13)
 set(PUSHDOWN_TORCH_DIR "$ENV{PUSHDOWN_TORCH_DIR}" CACHE PATH
     "LibTorch or Python torch package directory; empty: the system's")
+if(SKBUILD AND NOT PUSHDOWN_TORCH_DIR)
+  # For a Python package: the torch of the same environment, which pip hides from its Python.
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import sysconfig; print(sysconfig.get_path('purelib'))"
+                  OUTPUT_VARIABLE python_packages OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(EXISTS ${python_packages}/torch)
+    set(PUSHDOWN_TORCH_DIR ${python_packages}/torch)
+  endif()
+endif()
 if(PUSHDOWN_TORCH_DIR)
   get_filename_component(torch_dir "${PUSHDOWN_TORCH_DIR}" ABSOLUTE)
   set(torch_place "in PUSHDOWN_TORCH_DIR (${torch_dir})")

@@ -58,6 +58,7 @@ $here/tools/bin/pip wheel . --no-deps --no-build-isolation --wheel-dir $here/pla
   --config-settings "build-dir=$here/$program_name" \
   --config-settings "cmake.define.PUSHDOWN_TORCH_DIR=$program" \
   --config-settings "cmake.define.PUSHDOWN_CUDA=OFF" \
+  --config-settings "cmake.define.PUSHDOWN_PORTABLE=ON" \
   --config-settings "cmake.define.PUSHDOWN_MODULES=${modules#;}"
 # Every library except LibTorch's is in the files or in every Linux (manylinux_2_34). auditwheel
 # checks this and names the wheel.

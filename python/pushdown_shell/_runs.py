@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._launch import Error
 from ._objects import Model, Path, absolute, floats, load
-from ._program import Error, Program, shared, start
+from ._program import Program, shared, start
 
 
 @dataclass

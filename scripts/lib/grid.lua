@@ -12,7 +12,7 @@
 -- run folder as its last act, and resumes the run if it is started again on the same folder. A run is finished if its
 -- result.json exists, whoever wrote it, with the same options, script and other inputs. A grid that was stopped in any
 -- way therefore continues when it is started again. See
--- docs/reference/runs.md.
+-- docs/reference/grids.md.
 local changes = require 'pushdown.grid.changes'
 local files = require 'pushdown.files'
 local options_of = require 'pushdown.grid.options'

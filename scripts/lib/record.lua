@@ -1,6 +1,6 @@
 -- Records of finished runs: CSV files in the repository, docs/results/<paper>/runs.csv, with a row for each run.
 -- FILE-defaults.csv has the options that are not in the rows. `pushdown runs gather` writes records, and with
--- --recorded a grid takes over their runs. See docs/reference/runs.md.
+-- --recorded a grid takes over their runs. See docs/reference/records.md.
 local csv = require 'pushdown.csv'
 local declared_of = require 'pushdown.record.declared'
 local files = require 'pushdown.files'

@@ -1,5 +1,5 @@
 -- The protocol of Delétang et al. (2023) as one place for the scripts of this folder: tasks, models, one training and
--- its score. docs/reference/experiments.md lists what comes from the paper or its program and what was chosen.
+-- its score. docs/reference/experiments/chomsky.md lists what comes from the paper or its program and what was chosen.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local json = require 'pushdown.json'

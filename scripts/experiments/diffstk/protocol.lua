@@ -1,6 +1,6 @@
 -- The protocol of Mali et al. (2021), shared by the scripts of this folder: languages, data, models, one training and
--- its measurements. docs/reference/experiments.md lists what comes from the paper and what was chosen where the paper
--- is silent or contradicts itself.
+-- its measurements. docs/reference/experiments/diffstk.md lists what comes from the paper and what was
+-- chosen where the paper is silent or contradicts itself.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'

@@ -1,6 +1,6 @@
 -- The word-level language model of Mali et al. (2021), section 4.2, shared by train_words.lua and table5.lua: corpus,
--- models, one training and its measurements. docs/reference/experiments.md lists what comes from the paper and what
--- was chosen where the paper is silent.
+-- models, one training and its measurements. docs/reference/experiments/diffstk.md lists what comes from the paper and
+-- what was chosen where the paper is silent.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'

@@ -1,5 +1,5 @@
 -- The protocol of Butoi et al. (2025) as one place for the scripts of this folder: languages, data, models, one
--- training and its score. docs/reference/experiments.md lists what comes from the paper and what was chosen.
+-- training and its score. docs/reference/experiments/flare.md lists what comes from the paper and what was chosen.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local grid = require 'pushdown.grid'

@@ -1,6 +1,6 @@
 -- The protocol of Merrill et al. (2019), shared by the scripts of this folder: models, text, sentences, one training of
--- a language model and of a classifier, and the strengths of their memories. docs/reference/syntax.md lists what comes
--- from the paper and what was chosen where the paper is silent.
+-- a language model and of a classifier, and the strengths of their memories. docs/reference/experiments/syntax.md lists
+-- what comes from the paper and what was chosen where the paper is silent.
 local pd = require 'pushdown'
 local cells = require 'pushdown.cells'
 local experiment = require 'pushdown.experiment'

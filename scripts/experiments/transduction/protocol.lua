@@ -1,6 +1,6 @@
 -- The protocol of Grefenstette et al. (2015), section 4, shared by the scripts of this folder: tasks, models, one
--- training and its measurements. docs/reference/experiments.md lists what comes from the paper and what was chosen
--- where the paper is silent.
+-- training and its measurements. docs/reference/experiments/transduction.md lists what comes from the paper and what
+-- was chosen where the paper is silent.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'

@@ -4,7 +4,7 @@
 -- process polls them and does. A second array of the same tasks depends on the first one (afternotok) and retries
 -- failed tasks; its task for a finished run ends at once. FOLDER/slurm records the submitted jobs, so that a restarted
 -- grid takes over its jobs instead of submitting them twice.
--- See docs/reference/runs.md.
+-- See docs/reference/grids.md.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local options = require 'pushdown.grid.options'

@@ -229,7 +229,7 @@ plot.program { stack = 'two_stacks', title = 'Two stacks', path = run.folder .. 
 
 -- Recorded, this definition takes three times as long as the built-in `stratification` with
 -- `memories = 2`. It takes one sixteenth of the time of its own tensor operations
--- ([Speed](../reference/speed.md#parts-written-in-lua)). `plot.program` draws the recorded program.
+-- ([Speed](../development/speed.md#parts-written-in-lua)). `plot.program` draws the recorded program.
 -- Boxes are operations with their sizes and multiply-adds, and dashed lines lead to the next step.
 
 -- ## Controllers and objectives

@@ -5,7 +5,7 @@
 #   tests/gpu/run.sh [PACKAGES] [RESULTS]
 # PACKAGES: the folder of fetch_packages.sh, or "" if the packages are installed. RESULTS: the
 # folder for results.json, one text file for each step, and the rows of the benchmark; by default
-# build/gpu/results. See docs/reference/cuda.md.
+# build/gpu/results. See docs/development/cuda.md.
 #
 # Environment variables, with their defaults:
 #   STEPS               some of "build test bench simulate sanitize" (all, in this order)

@@ -1,7 +1,7 @@
 // When the results of instructions exist: a model of an H100 in cycles.
 //
 // Latencies and rates come from published measurements of this chip and of its predecessors, and
-// were adjusted once to the measured passes of docs/reference/cuda.md, which compares both.
+// were adjusted once to the measured passes of docs/development/cuda.md, which compares both.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -75,6 +75,24 @@ std::string suggestion(lua_State* L) {
   return near.empty() ? "" : ", did you mean " + near + "?";
 }
 
+// " (LanguageModel and Grammar have it)", or "" if no class has a method of this name.
+std::string owners(lua_State* L, const std::string& method) {
+  std::vector<std::string> classes;
+  push_docs(L);
+  for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) continue;
+    const std::string name = lua_tostring(L, -2);
+    if (name.ends_with(":" + method)) classes.push_back(name.substr(0, name.find(':')));
+  }
+  lua_pop(L, 1);
+  if (classes.empty() || classes.size() > 5) return "";
+  std::sort(classes.begin(), classes.end());
+  std::string list;
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == classes.size() ? " and " : ", ") + classes[i];
+  return " (" + list + (classes.size() == 1 ? " has it)" : " have it)");
+}
+
 // "a Grammar", "an Alphabet".
 std::string with_article(const std::string& name) {
   return (name.find_first_of("AEIOU") == 0 ? "an " : "a ") + name;
@@ -86,8 +104,9 @@ int unknown_method(lua_State* L) {
     const auto cls = upvalue_text(L, 1);
     if (lua_type(L, 2) != LUA_TSTRING)
       throw std::invalid_argument(with_article(cls) + " cannot be indexed by " + type_text(L, 2));
+    const auto others = owners(L, lua_tostring(L, 2));
     throw std::invalid_argument(with_article(cls) + " has no method '" + lua_tostring(L, 2) + "'" +
-                                suggestion(L));
+                                (others.empty() ? suggestion(L) : others));
   });
 }
 

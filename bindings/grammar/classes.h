@@ -32,11 +32,19 @@ using Texts = std::variant<std::string, std::vector<std::string>>;
 // Returns one text, or a list of `count` texts.
 Texts drawn(const Alphabet& alphabet, const std::optional<std::int64_t>& count, auto draw) {
   if (!count) return alphabet.text(draw());
+  constexpr double kMostBytes = 4e9, kBytesOfEach = 32;
+  const auto check_bytes = [](double bytes) {
+    check(bytes <= kMostBytes, "sample",
+          "the strings take more than 4 GB of memory: draw fewer at a time, with other seeds");
+  };
   std::vector<std::string> texts;
+  double bytes = kBytesOfEach * static_cast<double>(*count);
+  check_bytes(bytes);
   const StopCheck stop;
   for (std::int64_t i = 0; i < *count; ++i) {
     stop();
     texts.push_back(alphabet.text(draw()));
+    check_bytes(bytes += static_cast<double>(texts.back().size()));
   }
   return texts;
 }

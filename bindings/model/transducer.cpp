@@ -51,10 +51,16 @@ std::vector<Word> words_of(const Alphabet& alphabet, const Sources& texts) {
 
 struct TranslateOptions {
   std::optional<std::int64_t> longest;
+  std::int64_t beam = 1;
   static OptionRows rows() {
     return declare<TranslateOptions>(
         {{"longest", &TranslateOptions::longest,
-          "maximum length of a target; if absent, twice the longest source plus 10"}});
+          "maximum length of a target; if absent, twice the longest source plus 10"},
+         {"beam", &TranslateOptions::beam,
+          "number of most probable beginnings that are kept after each symbol; 1: the most "
+          "probable "
+          "symbol after each step",
+          Between{1, 100'000}}});
   }
 };
 
@@ -63,8 +69,14 @@ Json translate(const Transducer& model, const Sources& sources, const TranslateO
   std::size_t greatest = 0;
   for (const auto& word : words) greatest = std::max(greatest, word.size());
   const auto longest = options.longest.value_or(2 * static_cast<std::int64_t>(greatest) + 10);
+  std::vector<Transducer::Translation> translations;
+  if (options.beam == 1)
+    translations = model.translate(words, longest);
+  else
+    for (const auto& word : words)
+      translations.push_back(model.translate(word, longest, options.beam));
   Json targets = Json::array();
-  for (const auto& found : model.translate(words, longest))
+  for (const auto& found : translations)
     targets.push_back(model.target_alphabet().text(found.target) + (found.ended ? "" : " ..."));
   return std::holds_alternative<std::string>(sources) ? targets[0] : targets;
 }
@@ -121,8 +133,9 @@ void bind_transducer(lua_State* L) {
             "translate",
             "model:translate(source, {options}) -> string  Returns the target that the model "
             "writes for a source, or a list of targets for a list of sources. Each symbol is the "
-            "most probable one after the symbols before it. A target that has not ended after "
-            "`longest` symbols ends with ' ...'.")
+            "most probable one after the symbols before it; with `beam` the target is the most "
+            "probable one that a beam search finds. A target that has not ended after `longest` "
+            "symbols ends with ' ...'.")
         .def<&model_transducer::log_probability>(
             "log_probability",
             "model:log_probability(source, target) -> number  Returns the natural logarithm of the "

@@ -167,4 +167,72 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
   return results;
 }
 
+Transducer::Translation Transducer::translate(const Word& source, std::int64_t longest,
+                                              std::int64_t beam) const {
+  check(longest >= 0, kWhere, "longest must be at least 0, got {}", longest);
+  check(beam >= 1, kWhere, "beam must be at least 1, got {}", beam);
+  check_word("source", source, alphabet_);
+  at::NoGradGuard no_grad;
+  struct Beginning {
+    Word target;
+    double log_probability = 0;
+    NetworkStatePtr state;  // after the last symbol but one
+    std::int64_t input = 0;
+  };
+  struct Outcome {
+    std::size_t of;  // number of the beginning
+    std::int64_t symbol;
+    double log_probability;
+  };
+  std::vector<std::int64_t> ids{start_input()};
+  ids.insert(ids.end(), source.begin(), source.end());
+  const auto length = std::ssize(source) + 2 + longest;
+  std::vector<Beginning> open{{{},
+                               0,
+                               network_
+                                   ->advance(at::tensor(ids, at::kLong).unsqueeze(0), 1,
+                                             network_->initial(1, length), nullptr)
+                                   .state,
+                               separator_input()}};
+  std::optional<Beginning> best;  // of those that have ended
+  const StopCheck stop;
+  for (;;) {
+    std::vector<Outcome> outcomes;
+    for (std::size_t b = 0; b < open.size(); ++b) {
+      stop();
+      auto& [target, log_probability, state, input] = open[b];
+      const Passes read = network_->advance(at::full({1, 1}, input, at::kLong), 1, state, nullptr);
+      state = read.state;
+      const Tensor logs =
+          scores(read.hiddens.select(1, 0)).to(at::kCPU, at::kDouble).log_softmax(1).contiguous();
+      for (std::int64_t symbol = 0; symbol <= end_outcome(); ++symbol)
+        outcomes.push_back({b, symbol, log_probability + logs.data_ptr<double>()[symbol]});
+    }
+    std::stable_sort(outcomes.begin(), outcomes.end(), [](const Outcome& a, const Outcome& b) {
+      return a.log_probability > b.log_probability;
+    });
+    if (std::ssize(outcomes) > beam) outcomes.resize(static_cast<std::size_t>(beam));
+    std::vector<Beginning> next;
+    for (const auto& [of, symbol, log_probability] : outcomes) {
+      const Beginning& from = open[of];
+      if (symbol == end_outcome()) {
+        if (!best || log_probability > best->log_probability)
+          best = Beginning{from.target, log_probability, nullptr, 0};
+      } else {
+        next.push_back({from.target, log_probability, from.state, written_input(symbol)});
+        next.back().target.push_back(static_cast<int>(symbol));
+      }
+    }
+    // A longer target is never more probable than its beginning.
+    const bool done = next.empty() || (best && best->log_probability >= next[0].log_probability);
+    if (done) return {best->target, true};
+    if (std::ssize(open[0].target) == longest) {
+      if (best) return {best->target, true};
+      next[0].target.pop_back();
+      return {next[0].target, false};
+    }
+    open = std::move(next);
+  }
+}
+
 }  // namespace pushdown

@@ -64,6 +64,9 @@ class Transducer : public SequenceModel {
     bool ended = true;
   };
   std::vector<Translation> translate(const std::vector<Word>& sources, std::int64_t longest) const;
+  // The most probable of the targets that a beam search finds, which keeps the `beam` most probable
+  // beginnings after each symbol. beam = 1 is translate(); a beam of all targets is exact.
+  Translation translate(const Word& source, std::int64_t longest, std::int64_t beam) const;
 
  private:
   Tensor scores(const Tensor& hiddens) const;  // ... x H -> ... x outcomes

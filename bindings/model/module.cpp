@@ -7,6 +7,7 @@
 #include "bindings/binder/options.h"
 #include "bindings/define/definition.h"
 #include "bindings/grammar/alphabet.h"
+#include "bindings/model/predictions.h"
 #include "bindings/model/sequence.h"
 #include "bindings/pda/classes.h"
 #include "bindings/session/state.h"
@@ -220,10 +221,10 @@ void bind_model(lua_State* L) {
                   "the next symbols, c x V or for a batch B x c x V, as rows of logits, and the "
                   "state after these symbols. The network reads the last of them only with the "
                   "next piece: the first c symbols make c - 1 steps.")
-      .def<&next_logits>("next",
-                         "model:next(state) -> Tensor, ModelState  Returns the scores of what "
-                         "comes next, the end symbol included, V or for a batch B x V, and a state "
-                         "in which they are already computed.")
+      .def<&next_logits>("next_logits",
+                         "model:next_logits(state) -> Tensor, ModelState  Returns the scores of "
+                         "what comes next, the end symbol included, V or for a batch B x V, and a "
+                         "state in which they are already computed.")
       .def<&strengths>(
           "strengths",
           "model:strengths(tokens) -> table  Returns how a memory of sections with strengths "
@@ -243,6 +244,7 @@ void bind_model(lua_State* L) {
                                 "model:log_transition_weights(tokens) -> Tensor  Returns the "
                                 "logarithms of the transition weights that the network gives "
                                 "a nondeterministic stack at each symbol, n x C x W.");
+  bind_predictions(language_models);
   bind_sequence_model(language_models);
   Class<Recognizer> recognizers(module,
                                 "A recognizer: a network that decides whether a string is valid.");

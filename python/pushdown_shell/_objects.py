@@ -73,20 +73,31 @@ class Model(Remote):
         return floats(found["values"]).reshape(found["shape"])
 
     @overload
-    def sample(self, count: None = None, *, length: int | None = None, longest: int | None = None,
-               seed: int | None = None) -> str: ...
+    def sample(self, count: None = None, *, length: int | None = None, longest: int | None = None, prefix: str = "",
+               temperature: float = 1, seed: int | None = None) -> str: ...
     @overload
-    def sample(self, count: int, *, length: int | None = None, longest: int | None = None,
-               seed: int | None = None) -> list[str]: ...
+    def sample(self, count: int, *, length: int | None = None, longest: int | None = None, prefix: str = "",
+               temperature: float = 1, seed: int | None = None) -> list[str]: ...
     def sample(self, count: int | None = None, *, length: int | None = None, longest: int | None = None,
-               seed: int | None = None) -> str | list[str]:
+               prefix: str = "", temperature: float = 1, seed: int | None = None) -> str | list[str]:
         """Returns a string that the model draws, or a list of `count` strings.
 
-        `length` is the number of symbols of each string. Without it the model ends the strings; one that has not
-        ended after `longest` (1000) symbols is an error. A model without an end needs a length.
+        `length` is the number of symbols of each string, those of `prefix` included. Without it the model ends the
+        strings; one that has not ended after `longest` (1000) symbols is an error. A model without an end needs a
+        length. Symbols are drawn in proportion to p ** (1 / temperature).
         """
-        found: list[str] = self._request("model.sample", count=count, length=length, longest=longest, seed=seed)
+        found: list[str] = self._request("model.sample", count=count, length=length, longest=longest, prefix=prefix,
+                                         temperature=temperature, seed=seed)
         return found[0] if count is None else found
+
+    def next(self, prefix: str = "", *, temperature: float = 1) -> dict[str, float]:
+        """Returns the probabilities of the next symbol after a prefix, that of the end as "<end>"."""
+        found: dict[str, float] = self._request("model.next", prefix=prefix, temperature=temperature)
+        return found
+
+    def surprisal(self, string: str) -> list[tuple[str, float]]:
+        """Returns the symbols of a string and its end "<end>", each with its surprisal -log p in nats."""
+        return [(symbol, float(value)) for symbol, value in self._request("model.surprisal", string=string)]
 
     @overload
     def accepts(self, strings: str) -> bool: ...

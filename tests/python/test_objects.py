@@ -129,6 +129,25 @@ def test_samples_of_a_length():
         small_model().sample(100, longest=1, seed=1)
 
 
+def test_samples_with_a_prefix_and_a_temperature():
+    model = small_model()
+    assert all(string.startswith("b a") for string in model.sample(50, prefix="b a", seed=1))
+    cold = model.sample(2000, length=1, temperature=1e-4, seed=1)
+    assert len(set(cold)) == 1 and cold[0] == max("ab", key=model.next().get)
+
+
+def test_predictions_agree_with_the_log_probability():
+    model = small_model()
+    next_symbols = model.next("a b")
+    assert set(next_symbols) == {"a", "b", "<end>"} and abs(sum(next_symbols.values()) - 1) < 1e-6
+    surprisals = model.surprisal("a b")
+    assert [symbol for symbol, _ in surprisals] == ["a", "b", "<end>"]
+    assert sum(nats for _, nats in surprisals) == pytest.approx(-model.log_probability("a b"))
+    assert surprisals[2][1] == pytest.approx(-math.log(next_symbols["<end>"]), rel=1e-5)
+    with pytest.raises(pushdown.Error, match="temperature must be a number above 0"):
+        model.next("a", temperature=0)
+
+
 def test_errors_are_those_of_the_program():
     model = small_model()
     with pytest.raises(pushdown.Error, match="symbol 'c' is not in the alphabet; the symbols are 'a' and 'b'"):

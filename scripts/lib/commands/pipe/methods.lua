@@ -4,7 +4,6 @@ local histories = require 'pushdown.runs.history'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
-local sample = require 'pushdown.commands.pipe.sample'
 
 local M = {}
 
@@ -171,12 +170,36 @@ method('model.translate', { handle('model', 'transducer'), strings,
   return json.list(find('model', given):translate(given.strings, { longest = given.longest }))
 end)
 
+local prefix = { 'prefix', '', 'the first symbols' }
+local temperature = { 'temperature', 1, 'above 0: below 1 probable symbols become more probable', type = 'number' }
+
 method('model.sample', { handle('model', 'language model'),
   { 'count', 1, 'number of strings', minimum = 1 },
   { 'length', nil, 'number of symbols of each string; if absent, the model ends it', type = 'integer', minimum = 0 },
-  { 'longest', 1000, 'number of symbols after which every string must have ended', minimum = 1 },
+  { 'longest', 1000, 'number of symbols after which every string must have ended', minimum = 1 }, prefix, temperature,
   { 'seed', nil, 'random seed', type = 'integer' } }, function(given)
-  return json.list(sample(find('model', given), given))
+  local drawn = find('model', given):sample { count = given.count, length = given.length, longest = given.longest,
+    prefix = given.prefix, temperature = given.temperature, seed = given.seed }
+  local open = 0
+  for _, string in ipairs(drawn) do
+    -- A string that was cut has one more mark than symbols.
+    if select(2, string:gsub('%S+', '')) > given.longest then open = open + 1 end
+  end
+  if not given.length and open > 0 then
+    error(('[model.sample] %d of %d strings have not ended after %d symbols: give a larger `longest`, or a length')
+      :format(open, #drawn, given.longest), 0)
+  end
+  return json.list(drawn)
+end)
+
+method('model.next', { handle('model', 'language model'), prefix, temperature }, function(given)
+  return find('model', given):next(given.prefix, { temperature = given.temperature })
+end)
+
+method('model.surprisal', { handle('model', 'language model'), text('string', 'the string') }, function(given)
+  return list(find('model', given):surprisal(given.string), function(row)
+    return json.list { row.symbol, number(row.surprisal) }
+  end)
 end)
 
 -- ---- Grammars ----

@@ -1,0 +1,121 @@
+// What language models predict: drawn strings, the next symbol, and surprisals.
+#include "bindings/model/predictions.h"
+
+#include "bindings/session/state.h"
+#include "model/sampling.h"
+
+namespace pushdown {
+namespace model_predictions {
+
+constexpr double kMostStrings = 1e7;
+
+struct SampleOptions {
+  std::optional<std::int64_t> count, length;
+  std::int64_t longest = 1000;
+  double temperature = 1;
+  Tokens prefix;
+  std::optional<std::uint64_t> seed;
+  using Self = SampleOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"count", &Self::count, "number of strings; a list is returned", Between{1, kMostStrings}},
+         {"length", &Self::length,
+          "number of symbols of each string, those of the prefix included; each is drawn given "
+          "that the string goes on; if absent, the model ends the strings",
+          at_least(0)},
+         {"longest", &Self::longest, "without a length: number of symbols after which to cut",
+          at_least(0)},
+         {"temperature", &Self::temperature,
+          "above 0: below 1 probable symbols become more probable, above 1 less"},
+         {"prefix", &Self::prefix, "the first symbols of every string, a text or a list",
+          TypeText{"text or list of texts"}},
+         {"seed", &Self::seed, "random seed; if absent, the session's next seed"}});
+  }
+};
+
+using Texts = std::variant<std::string, std::vector<std::string>>;
+Texts drawn_texts(lua_State* L, const LanguageModel& model, const SampleOptions& options) {
+  SampleRequest request;
+  request.count = options.count.value_or(1);
+  request.prefix = to_word(model.alphabet(), options.prefix);
+  request.length = options.length;
+  request.longest = options.longest;
+  request.temperature = options.temperature;
+  request.seed = seed_or_next(L, options.seed);
+  std::vector<std::string> texts;
+  for (const auto& [word, ended] : sample(model, request))
+    texts.push_back(ended ? model.alphabet().text(word)
+                          : model.alphabet().text(word) + (word.empty() ? "..." : " ..."));
+  if (!options.count) return texts[0];
+  return texts;
+}
+
+// The names of the outcomes. A symbol has no blanks, so the end has a name of its own.
+std::vector<std::string> outcomes(const LanguageModel& model) {
+  std::vector<std::string> names = model.alphabet().symbols();
+  if (model.end_symbol())
+    names.push_back(model.alphabet().find("<end>") ? "<end of string>" : "<end>");
+  return names;
+}
+
+// Pushes the value that the function of pushdown.plot.predictions makes of these lists.
+Results made(lua_State* L, const char* function, const std::vector<std::string>& names,
+             const std::vector<double>& numbers, const std::string& title) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "pushdown.plot.predictions");
+  call_lua(L, 1, 1);
+  lua_getfield(L, -1, function);
+  Value<std::vector<std::string>>::push(L, names);
+  Value<std::vector<double>>::push(L, numbers);
+  Value<std::string>::push(L, title);
+  call_lua(L, 3, 1);
+  return {1};
+}
+
+struct TemperatureOption {
+  double temperature = 1;
+  static OptionRows rows() {
+    return declare<TemperatureOption>(
+        {{"temperature", &TemperatureOption::temperature,
+          "above 0: below 1 probable symbols become more probable, above 1 less"}});
+  }
+};
+
+Results next(lua_State* L, const LanguageModel& model, const std::optional<Tokens>& prefix,
+             const TemperatureOption& options) {
+  const Word word = to_word(model.alphabet(), prefix.value_or(std::string()));
+  const auto names = outcomes(model);
+  check(!names.empty(), "model.next", "the model has neither symbols nor an end");
+  return made(L, "next", names, next_probabilities(model, word, options.temperature),
+              word.empty() ? "first symbol" : "next symbol after " + model.alphabet().text(word));
+}
+
+Results surprisal(lua_State* L, const LanguageModel& model, const Tokens& tokens) {
+  const Word word = to_word(model.alphabet(), tokens);
+  std::vector<std::string> names;
+  for (const int symbol : word) names.push_back(model.alphabet().symbol(symbol));
+  if (model.end_symbol()) names.push_back(outcomes(model).back());
+  return made(L, "surprisal", names, surprisals(model, word), "surprisal in nats");
+}
+
+}  // namespace model_predictions
+
+void bind_predictions(Class<LanguageModel>& type) {
+  using namespace model_predictions;
+  type.def<&drawn_texts>(
+          "sample",
+          "model:sample{options} -> string or table  Returns a string that the model draws, symbol "
+          "by symbol from its own predictions, or a list of `count` strings. A string that has not "
+          "ended after `longest` symbols ends with ' ...'.")
+      .def<&next>("next",
+                  "model:next(prefix, {options}) -> table  Returns the probabilities of the next "
+                  "symbol after a prefix by symbol, that of the end under '<end>'. The value "
+                  "prints itself, the most probable first.")
+      .def<&surprisal>(
+          "surprisal",
+          "model:surprisal(tokens) -> table  Returns the surprisals of a string, -log p in nats: a "
+          "row {symbol, surprisal} for each symbol given those before it and for the end '<end>', "
+          "and their sum as `total`. The value prints itself.");
+}
+
+}  // namespace pushdown

@@ -1,0 +1,13 @@
+// What language models predict, as methods of their class.
+#pragma once
+#include "base/check.h"
+#include "bindings/binder/bind.h"
+#include "bindings/grammar/alphabet.h"
+#include "bindings/model/classes.h"
+
+namespace pushdown {
+
+// Binds sample, next and surprisal.
+void bind_predictions(Class<LanguageModel>& type);
+
+}  // namespace pushdown

@@ -1,7 +1,7 @@
--- Makes the pictures of the tutorial: runs its chapters at full size, and copies the file NAME.svg that chapter NN
--- writes to pictures/NN_NAME.svg.
+-- Makes the pictures of the tutorial and of docs/concepts.md. Chapter NN of the tutorial runs at full size and writes
+-- NAME.svg, which becomes pictures/NN_NAME.svg. scripts/tools/concepts/NAME.lua draws pictures/concepts/NAME.svg.
 --
---   pushdown scripts/tools/make_pictures.lua [NN...]      the named chapters (02 03), by default all
+--   pushdown scripts/tools/make_pictures.lua [NN... | concepts]      the named chapters (02 03), by default everything
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 
@@ -10,6 +10,14 @@ local quoted = files.quoted
 local chosen = {}
 for _, number in ipairs(arg) do chosen[number] = true end
 local scripts, pages = pd.root .. '/scripts/tutorial/', pd.root .. '/docs/tutorial/'
+if next(chosen) == nil or chosen.concepts then
+  for _, script in ipairs(files.find(pd.root .. '/scripts/tools/concepts', '%.lua$')) do
+    local path = ('%s/docs/pictures/concepts/%s.svg'):format(pd.root, script:match '^(.*)%.lua$')
+    files.make_folder(path:match '^(.*)/')
+    dofile(pd.root .. '/scripts/tools/concepts/' .. script)(path)
+    print('wrote ' .. path)
+  end
+end
 files.make_folder(pages .. 'pictures')
 for _, script in ipairs(files.find(scripts, '^%d%d_[%w_]+%.lua$')) do
   local number, names = script:sub(1, 2), {}

@@ -45,9 +45,11 @@ test('the stubs for editors are Lua and have every name', function()
 end)
 
 test('the README shows what the shell prints', function()
-  local readme = files.read(pd.root .. '/README.md')
-  local session = sessions.entries(assert(readme:match('```\n(pd> .-)\n```'), 'the README has a session'), 'pd> ')
-  assert(#session > 5, 'the session has entries')
+  local text = {}
+  for block in files.read(pd.root .. '/README.md'):gmatch '```\n(pd> .-)\n```' do text[#text + 1] = block end
+  assert(#text == 2, 'the README has two sessions')
+  local session = sessions.entries(table.concat(text, '\n'), 'pd> ')
+  assert(#session > 5, 'the sessions have entries')
   local path = test.folder() .. '/entries'
   local entries, shown = {}, {}
   for _, one in ipairs(session) do
@@ -117,6 +119,17 @@ test('the options on the pages about experiments are those of their scripts', fu
     end
   end
   test.equal(#pages, 7)
+end)
+
+test('the pictures of the concepts are those that their scripts draw', function()
+  local scripts = files.find(pd.root .. '/scripts/tools/concepts', '%.lua$')
+  assert(#scripts >= 3, 'the scripts are found')
+  for _, script in ipairs(scripts) do
+    local path = test.folder() .. '/picture.svg'
+    dofile(pd.root .. '/scripts/tools/concepts/' .. script)(path)
+    local picture = ('%s/docs/pictures/concepts/%s.svg'):format(pd.root, script:match '^(.*)%.lua$')
+    test.equal(files.read(path), files.read(picture))
+  end
 end)
 
 test('every documented name has a sentence', function()

@@ -22,6 +22,7 @@ constexpr const char* kUsage = R"(Experiments with stack-augmented neural networ
   pushdown [options] [file [arguments...]]
   pushdown [options] runs list|show|plot|...   the record of runs; runs --help has more
   pushdown [options] report RUN... -o FILE     a page about runs; report --help has more
+  pushdown [options] report --live [RUN...]    the same page in a browser, following the runs
   pushdown [options] kernel install            makes the kernel for notebooks known to Jupyter
   pushdown [options] pipe                      answers requests of other programs
 Without a file or -e: the prompt. Everything after the file is for the script.

@@ -5,7 +5,10 @@ local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local library = require 'pushdown.report.library'
+local live = require 'pushdown.report.live'
 local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
+local page_of = require 'pushdown.report.page'
+local parse = require('pushdown.experiment').parse
 local plot = require 'pushdown.plot'
 local test = require 'pushdown.test'
 
@@ -27,13 +30,18 @@ if missing then test.skip(missing) end
 
 local scene = made.new()
 
--- Starts the browser on a page of the scene. Returns its messages and its output.
+-- The command that starts the browser with its own milliseconds, which pass while it waits for nothing.
+local messages = scene.folder .. '/said'
+local function command(address, words, milliseconds)
+  return ('cd %s && HOME=. timeout %d %s --headless --no-sandbox --disable-gpu --hide-scrollbars '
+    .. '--user-data-dir=profile --enable-logging=stderr --virtual-time-budget=%d %s %s 2> %s'):format(
+    quoted(scene.folder), test.patience, quoted(program), milliseconds, words, address, quoted(messages))
+end
+
+-- Starts the browser on a page of the scene. Returns its output.
 local function run(page, words)
-  local said = scene.folder .. '/said'
-  local output, status = test.command(('cd %s && HOME=. timeout %d %s --headless --no-sandbox --disable-gpu '
-    .. '--hide-scrollbars --user-data-dir=profile --enable-logging=stderr --virtual-time-budget=6000 %s '
-    .. 'file://%s 2> %s'):format(quoted(scene.folder), test.patience, quoted(program), words, page, quoted(said)))
-  local errors = files.read(said)
+  local output, status = test.command(command('file://' .. page, words, 6000))
+  local errors = files.read(messages)
   test.equal(status, 0)
   for line in errors:gmatch('[^\n]+') do
     if line:find(':CONSOLE', 1, true) then error('the console says: ' .. line, 2) end
@@ -274,8 +282,7 @@ do
   files.write(probed, with_probe(files.read(page), after))
 end
 
-local function probe(words)
-  local dom = run(probed, words .. ' --dump-dom')
+local function probe(dom)
   local text = dom:match('<pre id="probe">(.-)</pre>')
   assert(text and text ~= '', 'the probe did not run: ' .. dom:sub(-600))
   return json.decode((text:gsub('&lt;', '<'):gsub('&gt;', '>'):gsub('&amp;', '&')))
@@ -308,19 +315,19 @@ local function check(found)
 end
 
 test('on a desk', function()
-  local found = probe '--window-size=1280,2000'
+  local found = probe(run(probed, '--window-size=1280,2000 --dump-dom'))
   check(found)
   test.equal(found.background, 'rgb(255, 255, 255)')
 end)
 
 test('on a phone', function()
-  local found = probe '--window-size=390,844'
+  local found = probe(run(probed, '--window-size=390,844 --dump-dom'))
   check(found)
   test.equal(found.cut, 0)  -- every table fits
 end)
 
 test('in the dark', function()
-  local found = probe '--window-size=1280,2000 --blink-settings=preferredColorScheme=0'
+  local found = probe(run(probed, '--window-size=1280,2000 --blink-settings=preferredColorScheme=0 --dump-dom'))
   check(found)
   test.equal(found.background, 'rgb(20, 23, 27)')
 end)
@@ -380,6 +387,64 @@ test('no part of a hostile run is run or loaded', function()
   }, 1000)</script></body>]]))
   -- Four scripts of the page, and two of this test.
   test.has(run(path, '--window-size=1000,844 --dump-dom'), '<pre id="probe">|undefined|0|1|6|0</pre>')
+end)
+
+test('a live page follows a training and keeps what its reader chose', function()
+  local function epochs(count)
+    local list = {}
+    for i = 1, count do list[i] = { cross_entropy = 5 / i, train_cross_entropy = 6 / i } end
+    return list
+  end
+  local _, folder = scene:add { name = 'live', experiment = 'followed', status = 'running', epochs = epochs(3) }
+  local html = page_of.html
+  function page_of.html(options)
+    local text, counts, reason, rows = html(options)
+    return with_probe(text, [[<pre id="probe"></pre><script>
+      function chart() { return document.querySelector('figure[data-chart]'); }
+      function epochs() {
+        return JSON.parse(document.getElementById('data').textContent).charts[0].axes.epoch[0].x.length;
+      }
+      var first = epochs();
+      chart().querySelector('.tools button').click();
+      window.mark = 1;
+      var waiting = setInterval(function () {
+        if (epochs() < 9) return;
+        clearInterval(waiting);
+        setTimeout(function () {
+          document.getElementById('probe').textContent = JSON.stringify({ first: first, last: epochs(),
+            kept: window.mark, canvases: document.querySelectorAll('canvas').length, problems: problems,
+            log: chart().querySelector('.tools button').getAttribute('aria-pressed'),
+            said: document.getElementById('live').textContent, title: document.title,
+            picture: document.querySelectorAll('#pictures figure').length });
+        }, 300);
+      }, 100);</script></body>]]), counts, reason, rows
+  end
+  local opened = live.open((parse(page_of.declaration, { '--live', folder })))
+  local answer, asked = opened.answer, 0
+  function opened.answer(self, head)
+    if head:find('/changes', 1, true) then asked = asked + 1 end
+    if asked == 2 then
+      files.write(folder .. '/metrics.jsonl', made.metrics(epochs(9)))
+      files.write(folder .. '/strengths.svg', plot.heat_map { values = { { 0, 1 }, { 1, 0 } }, title = 'Strengths' })
+    end
+    self.next = 0
+    return answer(self, head)
+  end
+  local pool, path = pd.process.pool(), scene.folder .. '/live.dom'
+  local browsing = pool:start { output = path,
+    command = { '/bin/sh', '-c', command(opened.address, '--window-size=1000,800 --dump-dom', 60000) } }
+  pool:supervise(function()
+    while not browsing:poll() do opened:serve(0.1) end
+  end)
+  page_of.html = html
+  local found = probe(files.read(path))
+  test.equal(table.concat(found.problems, '; '), '')
+  test.near({ found.first, found.last, found.kept, found.picture }, { 3, 9, 1, 1 })
+  test.equal(found.log, 'true')
+  assert(found.canvases > 0, 'the charts are drawn')
+  test.has(found.said, 'Updated at ')
+  test.has(found.title, 'followed')
+  test.lacks(files.read(messages), ':CONSOLE')
 end)
 
 test('a picture of it is not empty', function()

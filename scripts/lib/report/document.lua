@@ -352,7 +352,8 @@ local function origin_section(given)
 end
 
 -- document.html{points =, rows =, title =, metrics = list or nil, result_metrics = list or nil, x = 'epoch',
--- library = of library.find() or nil, notes = list} returns the page as text.
+-- library = of library.find() or nil, notes = list, live = whether it follows the runs} returns the page as text. A
+-- live page depends on nothing but the runs, and its script asks its server for changes.
 function M.html(given)
   local sections, all = {}, {}
   local function add(section)
@@ -383,19 +384,23 @@ function M.assemble(given, sections, data)
   local about = plural(#rows, 'run')
   if #given.points > 1 or #rows > 1 then about = about .. ' at ' .. plural(#given.points, 'point') end
   local look, scripts = own_style(sections), { inlined(own_file 'sorting.js') }
+  data = data or given.live and script_data({}, {}, given.points, { given.x }, true)
   if library and data then
     -- The policy forbids style attributes, with which the library measures a blank; the style property is allowed.
     local script = library.script:gsub('%.setAttribute%("style", *("[^"]*")%)', '.style.cssText=%1')
     scripts[2], scripts[3] = inlined(script), inlined(own_file 'plotting.js' .. own_file 'live.js')
   end
+  if given.live then scripts[#scripts + 1] = inlined(own_file 'following.js') end
   for i, script in ipairs(scripts) do scripts[i] = '\n' .. script:gsub('\r', '') .. '\n' end
   local out = { '<!DOCTYPE html>', '<html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">', policy({ look }, scripts),
+    '<meta name="viewport" content="width=device-width, initial-scale=1">', policy({ look }, scripts, given.live),
     ('<meta name="generator" content="pushdown %s">'):format(escape(pd.version)), '<link rel="icon" href="data:,">',
     '<title>' .. escape(given.title) .. '</title>',
     '<style>' .. look .. '</style></head><body>',
     '<header><h1>' .. escape(given.title) .. '</h1>',
-    ('<p class="soft">%s. Page of %s, pushdown %s.</p>'):format(about, os.date '%Y-%m-%d %H:%M', escape(pd.version)) }
+    ('<p class="soft">%s. %s, pushdown %s.</p>'):format(about,
+      given.live and 'Live page' or 'Page of ' .. os.date '%Y-%m-%d %H:%M', escape(pd.version)) }
+  if given.live then out[#out + 1] = '<p class="soft" id="live" role="status"></p>' end
   if #docs > 0 and #docs <= 3 then out[#out + 1] = '<p>' .. escape(table.concat(docs, ' ')) .. '</p>' end
   for _, text in ipairs(warnings_of(rows)) do
     -- An option is not broken after its hyphens.

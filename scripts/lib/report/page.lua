@@ -12,12 +12,15 @@ local M = {}
 
 M.declaration = { name = 'pushdown report RUN...', words = true, run_folder = false,
   doc = 'Writes one self-contained page about runs: results, curves, pictures, configuration, command.\n'
-    .. 'RUN is a number of the registry, a run folder, or a folder of runs, such as that of a grid.',
+    .. 'RUN is a number of the registry, a run folder, or a folder of runs, such as that of a grid.\n'
+    .. 'With --live it shows the page in a browser and follows the runs, without RUN the newest grid or run.',
   options = selection.with_filters {
     { 'output', 'report.html', 'file of the page', short = 'o' },
     { 'title', nil, 'title of the page', type = 'text' },
     { 'metric', {}, 'metrics of the epochs and numbers of the results to show; all by default', repeated = true },
     { 'x', 'epoch', 'horizontal axis of the curves', choices = { 'epoch', 'update', 'seconds' } },
+    { 'live', false, 'instead of a file, a page at an address of this machine that follows the runs' },
+    { 'port', 0, 'port of the live page; 0 is a free one', minimum = 0, maximum = 65535 },
     selection.registry_option,
   } }
 
@@ -66,10 +69,9 @@ local function check_output(path)
   end
 end
 
--- page.write(options): writes the page that the command line options describe. Returns a description of the written
--- page, and the reason why it has no live charts, or nil.
-function M.write(options)
-  check_output(options.output)
+-- page.html(options) -> the page that the command line options describe, the number of its runs and points as a text,
+-- and the reason why it has no live charts, or nil. Also returns its runs.
+function M.html(options)
   local rows, left_out = gather.runs(options, options.registry or runs.path())
   local points = selection.points(rows)
   local trained = charts.read(points)
@@ -82,19 +84,28 @@ function M.write(options)
   if trained == 0 then notes[#notes + 1] = 'None of the runs has metrics of an epoch, so there are no curves.' end
   local dygraphs, reason = library.find()
   local html = document.html { points = points, rows = rows, title = options.title or title_of(rows, points),
-    metrics = curves, result_metrics = numbers, x = options.x, library = dygraphs, notes = notes }
+    metrics = curves, result_metrics = numbers, x = options.x, library = dygraphs, notes = notes, live = options.live }
+  local counts = ('%d run%s at %d point%s'):format(#rows, #rows == 1 and '' or 's', #points, #points == 1 and '' or 's')
+  return html, counts, reason, rows
+end
+
+-- page.write(options): writes the page. Returns a description of the written page, and the reason why it has no live
+-- charts, or nil.
+function M.write(options)
+  check_output(options.output)
+  local html, counts, reason = M.html(options)
   pd.file.write(options.output, html)
   local size = #html < 1e6 and ('%.0f kB'):format(#html / 1e3) or ('%.1f MB'):format(#html / 1e6)
-  return ('%s: %d run%s at %d point%s, %s'):format(options.output, #rows, #rows == 1 and '' or 's', #points,
-    #points == 1 and '' or 's', size), reason
+  return ('%s: %s, %s'):format(options.output, counts, size), reason
 end
 
 local page_rows = {
   { 'runs', {}, 'numbers of the registry, run folders, and folders of runs', type = 'list of texts or integers' },
   { 'path', 'report.html', 'file of the page' },
 }
+local of_the_command = { output = true, live = true, port = true }
 for _, row in ipairs(M.declaration.options) do
-  if row[1] ~= 'output' then page_rows[#page_rows + 1] = row end
+  if not of_the_command[row[1]] then page_rows[#page_rows + 1] = row end
 end
 local page_options = pd._options.declare('report.page', page_rows)
 

@@ -1,5 +1,6 @@
--- policy(styles, scripts) -> the Content-Security-Policy of a page as a meta element. The page can apply only these
--- styles and run only these scripts, given as the texts of their elements, and it can load nothing.
+-- policy(styles, scripts, live) -> the Content-Security-Policy of a page as a meta element. The page can apply only
+-- these styles and run only these scripts, given as the texts of their elements, and it can load nothing. A live page
+-- can also ask its own server.
 local pd = require 'pushdown'
 
 local function hashes(texts)
@@ -8,7 +9,8 @@ local function hashes(texts)
   return #words > 0 and table.concat(words, ' ') or "'none'"
 end
 
-return function(styles, scripts)
+return function(styles, scripts, live)
   return ('<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src %s; script-src %s; '
-    .. 'img-src data:; base-uri \'none\'; form-action \'none\'">'):format(hashes(styles), hashes(scripts))
+    .. '%simg-src data:; base-uri \'none\'; form-action \'none\'">'):format(hashes(styles), hashes(scripts),
+    live and "connect-src 'self'; " or '')
 end

@@ -1,6 +1,8 @@
-// The live part of a page: dygraphs draws the charts in place of the still pictures, which stay for paper. The page
-// contains everything that it needs.
-(function () {
+// The charts of a page: dygraphs draws them in place of the still pictures, which stay for paper. The page contains
+// everything that it needs. begin(before) draws the page as it is now, with the reader's choices in `before`, and returns
+// a function that ends it and returns the choices.
+var report = {};
+report.begin = function (before) {
   'use strict';
   var text = plotting.text;
   var data = JSON.parse(document.getElementById('data').textContent);
@@ -35,10 +37,13 @@
 
   // ---- State ----
 
-  var shown = data.legend.map(function (entry, i) { return i < data.most; });
-  var axis = data.axes[0];
-  var band = 'deviation';
-  var each = false;
+  var shown = data.legend.map(function (entry, i) {
+    return before && entry.name in before.shown ? before.shown[entry.name] : i < data.most;
+  });
+  var axis = before && data.axes.indexOf(before.axis) >= 0 ? before.axis : data.axes[0];
+  var band = before ? before.band : 'deviation';
+  var each = Boolean(before && before.each && data.each);
+  var listening = new AbortController();
   var several = data.several;  // some series are means of several restarts
 
   // ---- One chart ----
@@ -48,7 +53,11 @@
     this.figure = figure;
     this.data = data.charts[Number(figure.getAttribute('data-chart'))];
     this.box = figure.querySelector('.live');
-    this.log = false;
+    this.title = figure.querySelector('figcaption').textContent;
+    var kept = before && before.charts[this.title] || {};
+    this.log = Boolean(kept.log);
+    this.zoom = kept.zoom || null;
+    this.over = kept.over;
     this.plot = null;
     this.seen = false;
     var tools = figure.querySelector('.tools');
@@ -57,7 +66,7 @@
       chart.logButton.setAttribute('aria-pressed', String(chart.log));
       chart.draw();
     });
-    this.logButton.setAttribute('aria-pressed', 'false');
+    this.logButton.setAttribute('aria-pressed', String(this.log));
     this.tool(tools, 'whole range', 'Undo zooming', function () { if (chart.plot) chart.plot.resetZoom(); });
   }
 
@@ -203,8 +212,15 @@
     };
   };
 
+  // The range that the reader has chosen of the axis, or null.
+  Chart.prototype.range = function () {
+    if (!this.plot) return this.zoom;
+    return this.plot.isZoomed('x') ? this.plot.xAxisRange() : null;
+  };
+
   Chart.prototype.draw = function () {
-    var zoomed = this.plot && this.plot.isZoomed('x') && this.over === this.axisName() ? this.plot.xAxisRange() : null;
+    var zoomed = this.over === this.axisName() ? this.range() : null;
+    this.zoom = null;
     this.seen = true;
     if (this.plot) this.plot.destroy();
     this.plot = null;
@@ -356,7 +372,7 @@
   function drawNear() {
     charts.forEach(function (chart) { if (!chart.seen && near(chart)) chart.draw(); });
   }
-  window.addEventListener('scroll', drawNear, { passive: true });
+  window.addEventListener('scroll', drawNear, { passive: true, signal: listening.signal });
 
   var width = 0;
   window.addEventListener('resize', function () {
@@ -364,11 +380,11 @@
     width = page.clientWidth;
     redraw();
     drawNear();
-  });
+  }, { signal: listening.signal });
   scheme.addEventListener('change', function () {
     legend();
     redraw();
-  });
+  }, { signal: listening.signal });
 
   function choices(name, label, list, now, action) {
     var box = document.querySelector('.controls');
@@ -399,7 +415,7 @@
       ['none', 'none']], band, function (value) { band = value; });
   }
   if (data.each) {
-    var set = choices('each', 'restarts', [['no', 'as a band'], ['yes', 'one by one']], 'no',
+    var set = choices('each', 'restarts', [['no', 'as a band'], ['yes', 'one by one']], each ? 'yes' : 'no',
       function (value) { each = value === 'yes'; });
     set.setAttribute('data-each', '');
   }
@@ -438,4 +454,16 @@
   legend();
   width = page.clientWidth;
   drawNear();
-})();
+
+  return function () {
+    var kept = { shown: before ? before.shown : {}, axis: axis, band: band, each: each, charts: {} };
+    data.legend.forEach(function (entry, i) { kept.shown[entry.name] = shown[i]; });
+    charts.forEach(function (chart) {
+      kept.charts[chart.title] = { log: chart.log, zoom: chart.range(), over: chart.over };
+      if (chart.plot) chart.plot.destroy();
+    });
+    listening.abort();
+    return kept;
+  };
+};
+report.end = report.begin(null);

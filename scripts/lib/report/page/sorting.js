@@ -1,5 +1,5 @@
 // Tables of a page that a click on a column's head sorts by it.
-(function () {
+function sortTables() {
   'use strict';
   function sortable(table) {
     var heads = table.querySelectorAll('thead th');
@@ -41,4 +41,5 @@
     });
   }
   Array.prototype.forEach.call(document.querySelectorAll('table[data-sortable]'), sortable);
-})();
+}
+sortTables();

@@ -19,13 +19,14 @@ namespace pushdown {
 namespace {
 
 constexpr const char* kUsage = R"(Experiments with stack-augmented neural networks, in Lua.
-  pushdown [options] [file [arguments...]]
-  pushdown [options] runs list|show|plot|...   the record of runs; runs --help has more
-  pushdown [options] report RUN... -o FILE     a page about runs; report --help has more
-  pushdown [options] report --live [RUN...]    the same page in a browser, following the runs
-  pushdown [options] kernel install            makes the kernel for notebooks known to Jupyter
+  pushdown [options] [file [arguments...]]     runs a script, or starts the prompt
+  pushdown [options] runs list|show|plot|...   shows recorded runs (see runs --help)
+  pushdown [options] recipe [NAME]             trains a network on a task until it has learned it
+  pushdown [options] report RUN... -o FILE     writes a page about runs (see report --help)
+  pushdown [options] report --live [RUN...]    shows the page in a browser and follows the runs
+  pushdown [options] kernel install            registers the notebook kernel with Jupyter
   pushdown [options] pipe                      answers requests of other programs
-Without a file or -e: the prompt. Everything after the file is for the script.
+Without a file and -e, the prompt starts. Words after the file are passed to the script.
 
 Options:
 )";
@@ -68,26 +69,27 @@ auto count(auto& number, std::int64_t least, std::int64_t most) {
 std::vector<Option> options_of(CommandLine& line) {
   SessionChoices& session = line.session;
   return {
-      {"-e", "TEXT", "Run this text (may be given several times)", "", append(line.texts)},
-      {"-l", "MODULE", "Require a module and make it a global", "", append(line.modules)},
-      {"-i", "", "Give the prompt after the file or text", "", set(line.prompt)},
-      {"-j", "on|off", "Compile Lua to machine code: on (default for files) or off", "on or off",
+      {"-e", "TEXT", "Run this Lua text (can be given several times)", "", append(line.texts)},
+      {"-l", "MODULE", "Load a module as a global", "", append(line.modules)},
+      {"-i", "", "Start the prompt after the file or text", "", set(line.prompt)},
+      {"-j", "on|off", "Compile Lua to machine code; off by default at the prompt", "on or off",
        match(line.jit, "on|off")},
-      {"--device", "cpu|cuda[:n]", "Where tensors and models are made", "cpu, cuda or cuda:n",
-       match(session.device, "cpu|cuda(:[0-9]{1,3})?")},
-      {"--threads", "N", "Threads of the numeric core, 1 to 1024", "an integer from 1 to 1024",
-       count(session.threads, 1, 1024)},
-      {"--seed", "N", "Seed of everything made without one",
+      {"--device", "cpu|cuda[:n]", "Device on which tensors and models are created",
+       "cpu, cuda or cuda:n", match(session.device, "cpu|cuda(:[0-9]{1,3})?")},
+      {"--threads", "N", "Threads of the numeric core, 1 to 1024 (default: 1)",
+       "an integer from 1 to 1024", count(session.threads, 1, 1024)},
+      {"--seed", "N", "Seed for everything that is created without one",
        "an integer from 0 to 2^53 with all its digits",
        count(session.seed, 0, std::int64_t{1} << 53)},
-      {"--log-level", "LEVEL", "Messages to log from: trace, debug, info, warn, error or off",
+      {"--log-level", "LEVEL",
+       "Lowest level that is logged: trace, debug, info, warn, error or off",
        "trace, debug, info, warn, error or off",
        match(session.log_level, "trace|debug|info|warn|error|off")},
-      {"--exit-with-parent", "PID", "Be killed when this process, which must be the parent, ends",
+      {"--exit-with-parent", "PID", "Exit when the parent process, which must be PID, ends",
        "the number of a process", count(line.parent, 1, std::numeric_limits<int>::max())},
-      {"--version", "", "Print the version, what was built for CUDA and the devices, and leave", "",
-       set(line.version)},
-      {"--help", "", "Print this help and leave (also -h)", "", set(line.help)},
+      {"--version", "", "Print the version, the features of the build and the devices, and exit",
+       "", set(line.version)},
+      {"--help", "", "Print this help and exit (also -h)", "", set(line.help)},
   };
 }
 
@@ -118,13 +120,13 @@ char** take_option(const std::vector<Option>& options, char** word, char** end) 
   std::string value;
   if (option.value.empty()) {
     if (size < text.size())
-      throw std::invalid_argument("option " + option.name + " has no value, got '" + text + "'");
+      throw std::invalid_argument("option " + option.name + " takes no value, got '" + text + "'");
   } else if (size < text.size()) {
     value = text.substr(is_long ? size + 1 : size);
   } else if (word < end) {
     value = *word++;
   } else {
-    throw std::invalid_argument("option " + option.name + " lacks its value, " + option.value);
+    throw std::invalid_argument("option " + option.name + " needs a value, " + option.value);
   }
   if (!option.take(value))
     throw std::invalid_argument("option " + option.name + " must be " + option.expected +

@@ -1,9 +1,9 @@
 -- Dyck-(2, 3) of FLaRe (Butoi et al. 2025): brackets of two types, at most three deep. A GRU with a superposition of
 -- stacks, trained on up to 40 symbols and tested on up to 500.
 --
--- The recipe is that of flare_marked_reversal. The near misses are what matters here: a network that is right on 99 to
--- 100 % of the long test of the benchmark, whose invalid strings are easy, accepts 1 to 8 % of the strings in which two
--- brackets were exchanged, until some of these are in training. Without noise it is right on 99.4 % of them.
+-- The recipe is that of flare_marked_reversal. Hard negatives matter here: a network that is right on 99 to 100 % of
+-- the long test of the benchmark, whose invalid strings are easy, accepts 1 to 8 % of the strings in which two brackets
+-- were exchanged, unless some of these are in training. Without noise it is right on 99.4 % of them.
 local pd = require 'pushdown'
 local task = pd.recipe.task('flare', { language = 'dyck_2_3' })
 

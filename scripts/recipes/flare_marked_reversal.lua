@@ -1,11 +1,11 @@
 -- Marked reversal of FLaRe (Butoi et al. 2025): a string of bits, a mark, and the bits backwards. A GRU with a
 -- superposition of stacks, trained on up to 40 symbols and tested on up to 500.
 --
--- Noise on the state is what makes it general: it cannot count or remember bits, so that the stack must, with actions
--- near 0 and 1. Without it the same network is right up to about 100 symbols. A few near misses in training make the
--- network compare the halves: the invalid strings of the benchmark differ in the place of the mark, which 96 % of its
--- test asks for. The next symbols have ten times the weight of the label. Either a restart compares the halves of short
--- strings within 8 epochs, or it does not.
+-- Noise makes the network general: a noisy state cannot count or remember bits, so the stack has to, with actions near
+-- 0 and 1. Without noise the same network is right up to about 100 symbols. A few hard negatives in training make the
+-- network compare the halves: most invalid strings of the benchmark differ only in the place of the mark, which is
+-- enough for 96 % of its test. The next symbols have ten times the weight of the label. Either a restart compares the
+-- halves of short strings within 8 epochs, or it does not.
 local pd = require 'pushdown'
 local task = pd.recipe.task('flare', { language = 'marked_reversal' })
 

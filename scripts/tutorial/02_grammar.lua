@@ -15,7 +15,7 @@ local options, run = experiment.start {
 -- ## As text
 --
 -- A rule is a left side, an arrow, and alternatives with their weights in brackets. Terminals are
--- quoted. An empty alternative is the empty string. The weights of each left side are normalised.
+-- quoted. An empty alternative is the empty string. The weights of each left side are normalized.
 local grammar = pd.grammar.parse [[
   Sentence -> Subject Verb [0.6] | Subject Verb Object [0.4]
   Subject  -> Noun

@@ -49,17 +49,17 @@ run:table('superposition_gradients', {
 
 -- ## Stratification
 --
--- Here every vector on the stack has a thickness, which the papers call its strength. A step first
--- removes some thickness from the top, then pushes a vector with its own thickness. The reading
--- covers the uppermost thickness of 1: it is the sum of the vectors there, each times the part of
--- its thickness that lies in this range.
+-- Here every vector on the stack has a strength, a number that says how much of it is there. A step
+-- first removes some strength from the top, then pushes a vector with its own strength. The reading
+-- covers the uppermost strength of 1: it is the sum of the vectors there, each times the part of its
+-- strength that lies in this range.
 readings = pd.stack.simulate {
   kind = 'stratification',
   push = pd.tensor({ { 0.8, 0.5, 0.9 } }, { dtype = 'float64' }),
   pop = pd.tensor({ { 0, 0.1, 0.9 } }, { dtype = 'float64' }),
   vectors = pd.tensor({ { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } }, { dtype = 'float64' }),
 }
-print('\nstratification: what is in the upper thickness 1')
+print('\nstratification: what is in the uppermost strength of 1')
 rows = {}
 for t, reading in ipairs(readings:to_table()[1]) do
   rows[t] = { t - 1, reading[1], reading[2], reading[3] }
@@ -70,25 +70,25 @@ run:table('stratification', {
   rows = rows,
 })
 
--- The picture shows the thickness of each vector after each step. Darker cells are thicker, and the
+-- The picture shows the strength of each vector after each step. Darker cells are stronger, and the
 -- first vector is at the bottom:
 --
--- ![Thickness of each vector at each time](pictures/03_thickness.svg)
+-- ![Strength of each vector at each time](pictures/03_strengths.svg)
 local kept = pd.stack.strengths {
   kind = 'stratification',
   push = pd.tensor({ { 0.8, 0.5, 0.9 } }, { dtype = 'float64' }),
   pop = pd.tensor({ { 0, 0.1, 0.9 } }, { dtype = 'float64' }),
   vectors = pd.tensor({ { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } }, { dtype = 'float64' }),
 }
-local thickness = kept.strengths:to_table()[1]
+local strengths = kept.strengths:to_table()[1]
 local values = {}
 for place = 3, 1, -1 do
   local row = {}
-  for t = 1, 3 do row[t] = thickness[t][1][place] end
+  for t = 1, 3 do row[t] = strengths[t][1][place] end
   values[#values + 1] = row
 end
-run:picture('thickness', pd.plot.heat_map { values = values, x_labels = { '1', '2', '3' }, x_label = 'step',
-  y_labels = { 'third', 'second', 'first' }, y_label = 'vector', value_label = 'thickness', low = 0,
+run:picture('strengths', pd.plot.heat_map { values = values, x_labels = { '1', '2', '3' }, x_label = 'step',
+  y_labels = { 'third', 'second', 'first' }, y_label = 'vector', value_label = 'strength', low = 0,
   show_values = true, format = '%.1f' })
 
 -- ## The nondeterministic stack

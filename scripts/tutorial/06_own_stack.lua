@@ -190,8 +190,7 @@ print(('\n%s: %s'):format(folder, tostring(pd.model.load(folder))))
 -- With two stacks a network can do more than with one: two stacks can simulate the tape of a Turing
 -- machine. A state may be a table of tables, so a single definition can contain several memories.
 -- Here each stack holds vectors with strengths, as in Grefenstette et al. (2015): a pop removes
--- strength from the top, and the reading is the content of the uppermost strength of 1. Chapter 3
--- calls the strength "thickness".
+-- strength from the top, and the reading is the content of the uppermost strength of 1.
 local function moved(stack, strength, taken, vector)
   local above = stack.strengths:sum(2):unsqueeze(2) - stack.strengths:cumsum(2)
   local left = (stack.strengths - (taken - above):relu()):relu()
@@ -229,13 +228,14 @@ plot.program { stack = 'two_stacks', title = 'Two stacks', path = run.folder .. 
 
 -- Recorded, this definition takes three times as long as the built-in `stratification` with
 -- `memories = 2`. It takes one sixteenth of the time of its own tensor operations
--- ([Speed](../development/speed.md#parts-written-in-lua)). `plot.program` draws the recorded program.
--- Boxes are operations with their sizes and multiply-adds, and dashed lines lead to the next step.
+-- ([Measurements](../development/speed.md#parts-written-in-lua)). `plot.program` draws the recorded
+-- program. Boxes are operations with their sizes and multiply-adds, and dashed lines lead to the
+-- next step.
 
 -- ## Controllers and objectives
 --
 -- `pd.controller.define` defines a recurrent cell: its parameters by name and shape, its initial
--- state, and one step. The state is a list of tensors, and the returned hidden vector is one of
+-- state, and one step. The state is a list of tensors, and the returned hidden state is one of
 -- them. This example is a simple recurrent network with two vectors: the slow one follows the fast
 -- one.
 pd.controller.define {

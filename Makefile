@@ -6,7 +6,7 @@ BUILD := build/release
 SECONDS ?= 60
 SOURCES := find src bindings tests -type f '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' ')' -print0
 
-.PHONY: help run build test test-slow check-fast bench asan tsan fuzz format format-check lint docs install uninstall package wheel clean packages
+.PHONY: help run build test test-slow check-fast bench asan tsan fuzz format format-check lint docs site install uninstall package wheel clean packages
 
 help:
 	@echo 'make run        build the shell and run scripts/tutorial/01_first_run.lua'
@@ -21,6 +21,7 @@ help:
 	@echo 'make format     rewrite the C++ sources in the project style'
 	@echo 'make lint       check the C++ style, common mistakes in C++, the Lua sources and Markdown'
 	@echo 'make docs       generate docs/api.md and docs/tutorial again'
+	@echo 'make site       make the documentation as a site in build/site (needs mkdocs-material)'
 	@echo 'make install    install to PREFIX (now $(PREFIX))'
 	@echo 'make uninstall  remove what make install put into PREFIX'
 	@echo 'make package    make a Debian package of it in $(BUILD)'
@@ -91,6 +92,9 @@ lint: format-check
 docs: build
 	$(BUILD)/pushdown scripts/tools/make_api.lua
 	$(BUILD)/pushdown scripts/tools/make_tutorial.lua
+
+site: build
+	$(BUILD)/pushdown scripts/tools/make_site.lua
 
 install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'

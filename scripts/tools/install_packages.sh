@@ -6,6 +6,7 @@
 #   install_packages.sh build   everything
 #   install_packages.sh fuzz    Clang with libFuzzer, and the packages of the core
 #   install_packages.sh check   as build, the programs of the format and lint checks, and files for tests
+#   install_packages.sh ci      as check and test, a browser for the pages of reports, and MkDocs for the documentation
 # Installs as root or through a password-less sudo; otherwise prints the command to run and stops.
 # Without apt it checks that the libraries are installed. It changes nothing before all checks have
 # passed.
@@ -33,9 +34,9 @@ case $purpose in
        build_megabytes=$build_megabytes_run targets="shell core notebooks" rest="and the first run take" ;;
   test) build_minutes=$build_minutes_test after_minutes=$after_minutes_test
         build_megabytes=$build_megabytes_test targets=all rest="and the tests take" ;;
-  build | check | fuzz) build_minutes=$build_minutes_test after_minutes=0
+  build | check | ci | fuzz) build_minutes=$build_minutes_test after_minutes=0
         build_megabytes=$build_megabytes_test targets=all rest="takes" ;;
-  *) echo "usage: install_packages.sh [run|test|build|check|fuzz]" >&2; exit 2 ;;
+  *) echo "usage: install_packages.sh [run|test|build|check|ci|fuzz]" >&2; exit 2 ;;
 esac
 
 fail() {
@@ -191,7 +192,7 @@ command -v git >/dev/null 2>&1 || packages="$packages git"
 # Debian's LibTorch computes with the installed BLAS. Its default is the slow reference
 # implementation.
 [ -n "$PUSHDOWN_TORCH_DIR" ] || packages="$packages libtorch-dev libopenblas0-pthread"
-if [ "$purpose" = check ]; then
+if [ "$purpose" = check ] || [ "$purpose" = ci ]; then
   packages="$packages clang-format lua-check ruby-mdl unicode-data"
   # The default of Debian 12 is too old for C++20.
   for tidy in clang-tidy-19 clang-tidy-18 clang-tidy; do
@@ -223,14 +224,18 @@ add_offered() {
   case $version in "" | "(none)") return 1 ;; esac
   missing="$missing $1"
 }
-# add_optional: adds the library of the kernel for notebooks, and what the tests of the Python module
-# need. A system that does not offer them has no kernel and skips these tests. In Debian 12 the
-# library is xeus-dev.
+# add_optional: adds the library of the kernel for notebooks, and what the tests of the Python module,
+# of pages in a browser and of the documentation site need. A system that does not offer them has no
+# kernel and skips these tests. In Debian 12 the library is xeus-dev.
 add_optional() {
   [ "$purpose" != fuzz ] || return 0
   is_installed xeus-dev || add_offered xeus-zmq-dev || add_offered xeus-dev || true
-  [ "$purpose" = test ] || return 0
-  for package in python3-pytest python3-numpy; do add_offered $package || true; done
+  case $purpose in
+    test) offered="python3-pytest python3-numpy" ;;
+    ci) offered="python3-pytest python3-numpy chromium-headless-shell mkdocs-material" ;;
+    *) offered="" ;;
+  esac
+  for package in $offered; do add_offered $package || true; done
 }
 # A user who cannot install packages is not asked for these alone.
 if [ -n "$missing" ] || [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; then add_optional; fi

@@ -32,6 +32,91 @@ local function members_of(docs)
   return members
 end
 
+-- ---- Kinds: what functions such as pd.stack.describe describe ----
+
+-- 'a stack' -> 'Stacks', 'a kind of pairs' -> 'Kinds of pairs'
+local function heading_of(one)
+  local noun, rest = one.of:gsub('^an? ', ''):match '^(.-)( of .*)$'
+  noun = noun or one.of:gsub('^an? ', '')
+  return noun:sub(1, 1):upper() .. noun:sub(2) .. 's' .. (rest or '')
+end
+
+-- The functions that describe kinds, with {heading =, names = set of kinds, option =}.
+local described = {}
+for _, one in ipairs(pd.texts()) do
+  if one.of and one.of ~= 'a grammar' then
+    local names = {}
+    for _, name in ipairs(one.texts()) do names[name] = true end
+    described[#described + 1] = { heading = heading_of(one), names = names, list = one.texts(), call = one.call,
+      name = one.name, option = one.option }
+  end
+end
+
+table.sort(described, function(a, b) return a.heading < b.heading end)
+
+local function link_to(one) return ('[%s](#%s)'):format(one.heading, one.heading:lower():gsub(' ', '-')) end
+
+-- A sentence about the options that depend on the kind, with a link to the kinds of the function.
+local function further_options(name, further)
+  for _, option in ipairs(pd.options(name)) do
+    for _, one in ipairs(option.of and described or {}) do
+      if one.names[option.of[1]] then return ('%s; %s lists them.'):format(further:gsub('%.$', ''), link_to(one)) end
+    end
+  end
+  return further
+end
+
+-- The kinds whose option this is, as a text to append to its description.
+local function of_kinds(option)
+  for _, one in ipairs(described) do
+    if one.option == option.name and not option.choices and option.type ~= 'integer' then
+      return ('; see %s'):format(link_to(one))
+    end
+  end
+  return ''
+end
+
+-- The rows of a description: lines '  name  form: meaning', up to the next title; those that `seen` has are left out.
+local function rows_of(lines, seen)
+  local rows = {}
+  for line in lines:gmatch '[^\n]+' do
+    local option, text = line:match '^  (%S+)%s+(.*)$'
+    if option and not seen[option] then
+      local form, meaning = text:match '^(.-): (.*)$'
+      local function cell(part) return (part:gsub('|', '\\|')) end
+      rows[#rows + 1] = ('| `%s` | %s | %s |'):format(option, cell(form or ''), cell(meaning or text))
+      seen[option] = true
+    end
+  end
+  return rows
+end
+
+local function write_table(first, rows)
+  if #rows > 0 then write('| %s | values | meaning |\n|---|---|---|\n%s\n', first, table.concat(rows, '\n')) end
+end
+
+local function write_kinds()
+  write('## Kinds\n')
+  write('The options of each kind. A kind is chosen by its name, or by a table of its name and its options, such as')
+  write("`{ kind = 'superposition', size = 5 }`.\n")
+  for _, one in ipairs(described) do
+    write('### %s\n', one.heading)
+    write('`%s(name)` describes one%s.\n', one.name, one.option and ('; the option `%s` chooses one'):format(one.option)
+      or '')
+    for _, name in ipairs(one.list) do
+      local text, seen = one.call(name), {}
+      write('#### %s\n', name)
+      local sentence = text:match '^[^\n]*':gsub('^' .. name:gsub('%p', '%%%0') .. ': ', '')
+      write('%s%s\n', sentence:sub(1, 1):upper() .. sentence:sub(2), sentence:find '%.$' and '' or '.')
+      local own, title, further = text:match '^[^\n]*(.-)\n(%S[^\n]*)\n(.*)$'
+      write_table('option', rows_of(own or text:match '^[^\n]*\n?(.*)$', seen))
+      local rows = title and rows_of(further, seen) or {}
+      if #rows > 0 then write('`%s` %s:\n', title:match '^(.-}) (.*)$') end
+      write_table('tensor', rows)
+    end
+  end
+end
+
 -- The options of a function, below its entry.
 local function write_options(name)
   local parts, further = options.parts(name)
@@ -39,10 +124,11 @@ local function write_options(name)
     if part.title ~= 'Options:' then write('  - %s', part.title) end
     for _, option in ipairs(part.options) do
       local indent = part.title == 'Options:' and '  ' or '    '
-      write('%s- `%s` (%s): %s', indent, option.name, options.form(option), option.doc)
+      write('%s- `%s` (%s): %s', indent, option.name, options.form(option), option.doc
+        .. of_kinds(option))
     end
   end
-  if further then write('  - %s', further) end
+  if further then write('  - %s', further_options(name, further)) end
 end
 
 local function write_members(docs, members, owner)
@@ -74,6 +160,7 @@ local function write_bindings(docs)
     end
     write_members(docs, members, owner)
   end
+  write_kinds()
   write('## Classes\n')
   for _, owner in ipairs(classes) do
     write('### %s\n', owner)

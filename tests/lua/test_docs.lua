@@ -132,6 +132,16 @@ test('the pictures of the concepts are those that their scripts draw', function(
   end
 end)
 
+test('the API reference has the options of every kind', function()
+  local page = files.read(pd.root .. '/docs/api.md'):match '\n## Kinds\n(.-)\n## '
+  for heading, kinds in pairs { Stacks = pd.stack.kinds(), Controllers = pd.controller.kinds(),
+    Optimizers = pd.train.optimizers() } do
+    local section = (page .. '\n### '):match('\n### ' .. heading .. '\n(.-)\n### ')
+    for _, kind in ipairs(kinds) do test.has(section, '\n#### ' .. kind .. '\n') end
+  end
+  test.has(page, '| `learning_rate` | number, default 0.005 |', '| `weights` | B x n x (Q*S) x (2*Q*S + Q) |')
+end)
+
 test('every documented name has a sentence', function()
   local count = 0
   for name, doc in pairs(pd.docs()) do

@@ -1,21 +1,29 @@
 -- Runs the examples of documentation pages. An example is a session at the prompt (a block whose entries begin with
--- `pd> `), a list of commands (a block whose entries begin with `$ `), or a file (a block whose first line is a comment
--- with the file's name). The examples of a section, and those before the first section, run in order in one new folder,
--- which links to the program's folder `scripts`.
+-- `pd> `), a list of commands (a block whose entries begin with `$ `), a file (a block whose first line is a comment
+-- with the file's name), or a script (any other block of Lua). The examples of a section, and those before the first
+-- section, run in order in one new folder, which links to the program's folder `scripts`. What a script prints is not
+-- on the page, except for lines that begin with `--> `. A script below `<!-- not run: REASON -->` does not run.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
+local markdown = dofile(pd.root .. '/scripts/tools/markdown.lua')
 
 local M = {}
 
--- sessions.pages() -> the pages whose examples are recorded, as paths in the repository: the cookbook and the reference
--- pages.
+-- sessions.pages() -> the pages whose examples run, as paths in the repository: those with an example, except for the
+-- tutorial, which is made of scripts, and the front page, which test_docs.lua compares.
 function M.pages()
-  local pages = { 'docs/cookbook.md' }
-  for _, name in ipairs(files.find(pd.root .. '/docs/reference', '^[%w_]+%.md$')) do
-    pages[#pages + 1] = 'docs/reference/' .. name
+  local pages = {}
+  for _, path in ipairs(markdown.pages()) do
+    local text = not path:find '^docs/tutorial/' and path ~= 'README.md' and files.read(pd.root .. '/' .. path)
+    if text and (text:find '\n```lua\n' or text:find '\n```%w*\npd> ' or text:find '\n```%w*\n%$ ') then
+      pages[#pages + 1] = path
+    end
   end
   return pages
 end
+
+-- sessions.left_out(page) -> the reasons why scripts on the page do not run.
+function M.left_out(page) return pd.tables.matches(page, '\n<!%-%- not run: ([^\n]-) %-%->\n\n```lua\n') end
 
 -- The next fenced block of a page: its position, the position after it, its opening line and its content.
 local function next_block(page, at)
@@ -147,16 +155,34 @@ local function new_place(shell)
     .. 'OMP_NUM_THREADS=1 JUPYTER_DATA_DIR=%s/.jupyter LC_ALL=C.UTF-8;'):format(folder, folder) }
 end
 
+-- Runs a script. It has printed nothing if it has succeeded and the page shows nothing of it.
+local function run_script(place, block, visit)
+  files.write(place.folder .. '/.script.lua', block)
+  local text = run(place, ('%s %s .script.lua 2> .errors; echo "status $?"; cat .errors'):format(place.environment,
+    files.quoted(place.shell)))
+  local printed, status, errors = text:match '^(.-)status (%d+)\n(.*)$'
+  local shown = pd.tables.matches(block, '\n%-%-> ([^\n]*)')
+  local made = status ~= '0' and lines_of(printed .. errors) or #shown > 0 and lines_of(printed) or {}
+  local entry = block:match '^[^\n]*'
+  if visit then visit({ entry = entry, output = shown }, { entry = entry, output = made }) end
+end
+
 -- Runs one block; returns what it should be, and the entries with their old and new outputs.
-local function run_block(place, block, visit)
+local function run_block(place, block, visit, is_script)
   local first = block:match '^[^\n]*'
   local file = first:match '^%-%- ([%w_./-]+%.%w+)$' or first:match '^# ([%w_./-]+%.%w+)$'
   if file then
+    if file:find '^scripts/' then
+      -- The file of a page does not become one of the repository.
+      os.execute(('cd %s && rm -rf scripts && cp -r %s/scripts scripts'):format(files.quoted(place.folder),
+        files.quoted(pd.root)))
+    end
     if file:find '/' then files.make_folder(place.folder .. '/' .. file:match '^(.*)/') end
     files.write(place.folder .. '/' .. file, block)
     return block
   end
   local mark = mark_of(block)
+  if not mark and is_script then run_script(place, block, visit) end
   if not mark then return block end
   local entries = M.entries(block, mark)
   local made = (mark == '$ ' and run_commands or run_session)(place, entries)
@@ -187,7 +213,7 @@ function M.run(page, shell, visit)
     out[#out + 1] = prose:sub(1, -2) .. fence
     out[#out + 1] = run_block(place, block, visit and function(shown, printed)
       visit(shown, printed, section)
-    end) .. '```\n'
+    end, fence == '\n```lua\n' and not prose:find '<!%-%- not run: [^\n]- %-%->\n\n$') .. '```\n'
     at = after
   end
   enter(nil)

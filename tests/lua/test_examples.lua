@@ -1,4 +1,4 @@
--- The examples of the cookbook and of the reference pages print what the pages show.
+-- The examples of every page run and print what the page shows.
 -- Arguments, if any, are the pages to test, as paths in the repository.
 -- label: long
 local pd = require 'pushdown'
@@ -69,10 +69,22 @@ test('there are 25 tasks, each with an example, and the list names them all', fu
   test.equal(count, 25)
 end)
 
+test('few scripts do not run, each for a reason', function()
+  local count = 0
+  for _, name in ipairs(sessions.pages()) do
+    local page = files.read(pd.root .. '/' .. name)
+    for _, reason in ipairs(sessions.left_out(page)) do
+      count = count + 1
+      assert(#reason > 10, name)
+    end
+  end
+  assert(count <= 4, count .. ' scripts do not run')
+end)
+
 for _, name in ipairs(pages) do
   test('the examples print what ' .. name .. ' shows', function()
     local page = files.read(pd.root .. '/' .. name)
-    if name:find '^docs/reference/' then test.equal(wrong_opening(page), nil) end
+    if name:find '^docs/reference/[^/]+$' then test.equal(wrong_opening(page), nil) end
     for line in page:gmatch '[^\n]+' do
       if line:find '^pd> ' or line:find '^%.%.%. ' or line:find '^%$ ' then assert(#line <= 100, line) end
     end
@@ -91,6 +103,18 @@ test('a page with another output is detected', function()
   test.equal(#problems, 2)
   assert(problems[1]:find 'Sums: 1 %+ 1: expected 3' and problems[2] == '1. More: echo 1 2: 1 2', problems[1])
   test.equal(#differences(made), 0)
+end)
+
+test('a script that fails or prints something else is detected', function()
+  local text = '# A\n\nB.\n\n```lua\n-- a.lua\nerror "no"\n```\n\n```lua\nprint(1)\n```\n\n'
+    .. '```lua\nprint(1)\n--> 2\n```\n\n' .. '```lua\nlocal x = nothing.here\n```\n\n'
+    .. '<!-- not run: tested -->\n\n```lua\nerror "no"\n```\n'
+  local problems, entries = differences(text)
+  test.equal(entries, 3)
+  test.equal(#problems, 2)
+  test.has(problems[1], 'A: print(1): expected 2')
+  test.has(problems[2], "global 'nothing'")
+  test.equal(table.concat(sessions.left_out(text)), 'tested')
 end)
 
 test('a reference page without a session at its top is detected', function()

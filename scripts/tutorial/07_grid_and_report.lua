@@ -122,7 +122,8 @@ print(plot.text(chart))
 -- ```
 --
 -- The report is one page with live charts, tables, the configuration and the exact command of every
--- run. This script makes it from Lua; `pushdown report FOLDER -o report.html` does the same.
+-- run. This script makes it from Lua; `pushdown report FOLDER -o report.html` does the same. While
+-- a grid runs, `pushdown report --live FOLDER` shows the page in a browser and follows the runs.
 local page = run:path 'report.html'
 print(pd.report.page { runs = { run:path 'grid' }, path = page, title = 'Marked reversal' })
 print('Open ' .. page .. ' in a browser.')

@@ -105,6 +105,8 @@ end)
 test('without a name it follows the newest grid, and tokens differ', function()
   local other = open()
   test.equal(other.options.grid, 'g')
+  local _, newest = scene:add { name = 'newest', epochs = epochs(1) }
+  test.equal(pd.file.real_path(open().options.words[1]), pd.file.real_path(newest))
   assert(other.token ~= opened.token, 'the token is random')
 end)
 

@@ -45,7 +45,7 @@ end
 local function chosen(options)
   if #options.words > 0 or selection.filtered(options) then return options end
   local path = options.registry or runs.path()
-  local row = runs.find({ limit = 1 }, path)[1]
+  local row = runs.find({ sort = 'started', descending = true, limit = 1 }, path)[1]
   if not row then
     selection.fail('which runs? there is no run in %s; expected the folder of a run or a grid', path or 'any registry')
   end

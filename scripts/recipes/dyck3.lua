@@ -1,6 +1,7 @@
 -- D3, brackets of three types, by a DiffStk-RNN: 8 units and one stack of numbers, which must tell three types apart.
 --
--- As dyck2. The breakthrough often comes only with strings of up to 54 symbols, so no restart is left out before them.
+-- This recipe resembles dyck2. Networks often learn the language only on strings of up to 54 symbols, so no restart is
+-- dropped before these.
 local pd = require 'pushdown'
 local task = pd.recipe.task('sets', { language = 'd3' })
 

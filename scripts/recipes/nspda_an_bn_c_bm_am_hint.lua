@@ -1,6 +1,6 @@
--- aⁿbⁿcbᵐaᵐ by a neural state pushdown automaton with a hint.
--- A hint is transitions that are written into its weights before training: Hint #1 those that push, Hint #2 all of
--- them, without the behaviour at the end of the string.
+-- aⁿbⁿcbᵐaᵐ by a neural state pushdown automaton with a hint. A hint is a set of transitions that are written into the
+-- weights before training: those that push (Hint #1), or all of them, but not the behaviour at the end of the string
+-- (Hint #2).
 --
 -- With Hint #1 the network learns the mark, the pops and the end: 1 of 60 restarts with 6 neurons had no error on the
 -- test strings after 30 epochs; with 5 neurons the best of 40 had 3 %.

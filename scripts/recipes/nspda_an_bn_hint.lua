@@ -1,9 +1,9 @@
--- aⁿbⁿ by a neural state pushdown automaton with a hint.
--- A hint is transitions that are written into its weights before training: Hint #1 those that push, Hint #2 all of
--- them, without the behaviour at the end of the string.
+-- aⁿbⁿ by a neural state pushdown automaton with a hint. A hint is a set of transitions that are written into the
+-- weights before training: those that push (Hint #1), or all of them, but not the behaviour at the end of the string
+-- (Hint #2).
 --
--- Hint #1 replaces luck that nspda_an_bn.lua needs: at least 4 of 40 restarts had no validation error. The accuracy
--- stays at 1/2 for up to 16 epochs and then rises within a few, so no restart may be left out early.
+-- Hint #1 replaces the luck that nspda_an_bn.lua needs: at least 4 of 40 restarts had no validation error. The accuracy
+-- stays at 1/2 for up to 16 epochs and then rises within a few, so no restart may be dropped early.
 local pd = require 'pushdown'
 local task = pd.recipe.task('acceptance', { grammar = 'an_bn' })
 

@@ -1,7 +1,7 @@
 -- w a ... a reversed w, with one symbol a of 0 and 1, by an RNS-RNN. The difference stays at 0.1 on lengths to 40 until
--- a network finds the stack and falls to 0.03 within a few epochs. Which one falls cannot be seen before, so there are
--- several restarts: of 30 in five searches 14 fell within ten epochs. Wide controllers fall sooner; with 20 units 1 of
--- 3 fell within 36 epochs. Lengths to 80, which no controller remembers, help. Nothing longer is trained on, but the
+-- a network finds the stack and falls to 0.03 within a few epochs. Which network falls cannot be predicted, so there
+-- are several restarts: of 30 in five searches 14 fell within ten epochs. Wide controllers fall sooner; with 20 units 1
+-- of 3 fell within 36 epochs. Lengths to 80, which no controller remembers, help. Nothing longer is trained on, but the
 -- last stage is validated on 40 to 100 and ends early: a network that goes on counts ever more precisely, no longer
 -- expects the middle of a longer string, and loses there (from 0.017 to 0.04 in ten epochs, seen with 64 units).
 local pd = require 'pushdown'

@@ -1,20 +1,10 @@
 -- Heat maps as SVG: a matrix of cells that are darker for larger values, with a colour scale beside it.
 local axes = require 'pushdown.plot.axes'
 local figures = require 'pushdown.plot.figure'
+local heat = require 'pushdown.plot.heat'
 local heat_text = require 'pushdown.plot.heat_text'
 local shared = require 'pushdown.plot.rows'
 local svg = require 'pushdown.plot.svg'
-
--- From light to dark with evenly decreasing lightness, so that it also works in greyscale.
-local scale = { { 247, 251, 255 }, { 198, 219, 239 }, { 107, 174, 214 }, { 33, 113, 181 }, { 8, 48, 107 } }
-
-local function colour(share)
-  local at = math.max(0, math.min(1, share)) * (#scale - 1)
-  local k = math.min(math.floor(at), #scale - 2)
-  local from, to, part = scale[k + 1], scale[k + 2], at - k
-  return ('#%02x%02x%02x'):format(from[1] + (to[1] - from[1]) * part + 0.5,
-    from[2] + (to[2] - from[2]) * part + 0.5, from[3] + (to[3] - from[3]) * part + 0.5)
-end
 
 local function draw(spec)
   local where = 'plot.heat_map'
@@ -59,9 +49,7 @@ local function draw(spec)
     for k = 1, columns do
       local value, x, y = row[k], area.left + (k - 1) * width, area.top + (i - 1) * height
       local share = axes.finite(value) and axis.place(value) or nil
-      -- Slightly wider than the cell, so that no white seams show between cells.
-      canvas:add('rect', { x = x, y = y, width = width + 0.3, height = height + 0.3,
-        fill = share and colour(share) or '#d9d9d9' })
+      heat.cell(canvas, x, y, width, height, share)
       local shown = spec.cells and (spec.cells[i] or {})[k]
       if spec.show_values and share then shown = shown or spec.format:format(value) end
       if shown then
@@ -90,19 +78,8 @@ local function draw(spec)
   canvas:add('rect', { x = area.left, y = area.top, width = area.right - area.left,
     height = area.bottom - area.top, fill = 'none', stroke = svg.ink })
 
-  local bar = { left = area.right + 18, right = area.right + 32, top = area.top, bottom = area.bottom }
-  local pieces = 64
-  for k = 0, pieces - 1 do
-    local piece = (bar.bottom - bar.top) / pieces
-    canvas:add('rect', { x = bar.left, y = bar.bottom - (k + 1) * piece, width = bar.right - bar.left,
-      height = piece + 0.3, fill = colour((k + 0.5) / pieces) })
-  end
-  for i, value in ipairs(axis.ticks) do
-    local y = bar.bottom - axis.place(value) * (bar.bottom - bar.top)
-    canvas:line(bar.right, y, bar.right + 4, y)
-    canvas:text(bar.right + 8, y + 4, axis.labels[i])
-  end
-  if name ~= '' then canvas:text(canvas.width - 8, bar.top - 8, name, { ['text-anchor'] = 'end' }) end
+  heat.scale(canvas, area.right + 18, area.top, area.bottom, axis)
+  if name ~= '' then canvas:text(canvas.width - 8, area.top - 8, name, { ['text-anchor'] = 'end' }) end
   canvas:labels(area, spec.title, spec.x_label, spec.y_label)
   return canvas:document(spec.title)
 end

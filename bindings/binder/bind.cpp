@@ -75,22 +75,18 @@ std::string suggestion(lua_State* L) {
   return near.empty() ? "" : ", did you mean " + near + "?";
 }
 
-// " (LanguageModel and Grammar have it)", or "" if no class has a method of this name.
+// " ('Grammar' and 'LanguageModel' have it)", or "" if no class has a method of this name.
 std::string owners(lua_State* L, const std::string& method) {
   std::vector<std::string> classes;
   push_docs(L);
   for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
-    if (lua_type(L, -2) != LUA_TSTRING) continue;
-    const std::string name = lua_tostring(L, -2);
+    const std::string name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
     if (name.ends_with(":" + method)) classes.push_back(name.substr(0, name.find(':')));
   }
   lua_pop(L, 1);
   if (classes.empty() || classes.size() > 5) return "";
   std::sort(classes.begin(), classes.end());
-  std::string list;
-  for (std::size_t i = 0; i < classes.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == classes.size() ? " and " : ", ") + classes[i];
-  return " (" + list + (classes.size() == 1 ? " has it)" : " have it)");
+  return " (" + quoted_list(classes) + (classes.size() == 1 ? " has it)" : " have it)");
 }
 
 // "a Grammar", "an Alphabet".

@@ -175,7 +175,7 @@ test('wrong calls', function()
   end
   test.fails('count', function() m:sample { count = 1e9 } end)
   local r = pd.model.recognizer { alphabet = { 'a' }, controller = { kind = 'gru', hidden = 2 } }
-  test.fails("a Recognizer has no method 'surprisal' %(LanguageModel has it%)", function() r:surprisal 'a' end)
+  test.fails("a Recognizer has no method 'surprisal' %('LanguageModel' has it%)", function() r:surprisal 'a' end)
   test.fails("a Recognizer has no method 'sample' %(.*LanguageModel", function() r:sample {} end)
   test.fails('the strings take more than 4 GB',
     function() pd.grammar.load 'dyck':sample { count = 1e9, length = 2 } end)

@@ -52,7 +52,7 @@ void document_kind(lua_State* L, const std::string& module, const DefinitionHead
 std::string origin_text(lua_State* L, const char* registry, const std::string& kind);
 
 struct StackOptions : DefinitionOptions {
-  LuaOption initial, update, reading, actions, parameters;
+  LuaOption initial, update, reading, actions, parameters, depth;
   std::optional<Json> no_op;
   static OptionRows rows();
 };

@@ -3,11 +3,12 @@
 #include "bindings/define/stack_structure.h"
 #include "bindings/tensor/classes.h"
 #include "recurrence/trace/array_lowering.h"
+#include "stack/stack_trace.h"
 
 namespace pushdown {
 namespace {
 
-class ScriptStack : public Stack {
+class ScriptStack : public Stack, public TraceableStack {
  public:
   ScriptStack(StackDefinitionPtr definition, const Json& options, const ModuleContext& context)
       : definition_(std::move(definition)),
@@ -63,6 +64,8 @@ class ScriptStack : public Stack {
     if (definition_->no_op_layer.empty()) return std::nullopt;
     return no_op_among(action(no_op_, hidden), definition_->no_op_column);
   }
+
+  StackTrace trace(const Tensor& hiddens) const override;
 
   RecordedStackPtr recorded(const StackRequest& request) const override;
 
@@ -222,6 +225,27 @@ class ScriptStack : public Stack {
   mutable std::atomic<bool> grows_ = false;  // a step changes the form of the state
 };
 
+StackTrace ScriptStack::trace(const Tensor& hiddens) const {
+  StackTrace trace;
+  std::vector<Tensor> weights{at::empty({hiddens.size(0), 0}, tensor_options_)};
+  for (std::size_t i = 0; i < specs_.size(); ++i) {
+    const auto& columns = specs_[i].columns;
+    if (columns.empty()) continue;
+    trace.actions.insert(trace.actions.end(), columns.begin(), columns.end());
+    weights.push_back(action(i, hiddens).flatten(1));
+  }
+  trace.weights = at::cat(weights, 1).unsqueeze(1);
+  if (!definition_->depth) return trace;
+  std::vector<Tensor> depths{at::empty({0}, tensor_options_)};
+  auto state = initial(1, hiddens.size(0));
+  for (std::int64_t t = 0; t < hiddens.size(0); ++t) {
+    state = update(state, hiddens.narrow(0, t, 1));
+    depths.push_back(structure_->depth(state));
+  }
+  trace.depth = at::cat(depths).unsqueeze(1);
+  return trace;
+}
+
 // The programs of a stack in one pass. Its state is a vector of the step.
 class RecordedScriptStack final : public RecordedStack {
  public:
@@ -341,7 +365,8 @@ OptionRows StackOptions::rows() {
               {"reading", &Self::reading, "reading(self, state) -> B x R", kFunction},
               {"actions", &Self::actions, "action layers, each { name, size }", kList},
               {"parameters", &Self::parameters, "each { name, shape }", kList},
-              {"no_op", &Self::no_op, "{ action, column } that changes nothing"}})
+              {"no_op", &Self::no_op, "{ action, column } that changes nothing"},
+              {"depth", &Self::depth, "depth(self, state) -> B numbers, for traces", kFunction}})
       .with<Self, DefinitionOptions>();
 }
 
@@ -352,8 +377,10 @@ std::string define_stack(lua_State* L, StackOptions given) {
   definition->initial = read_function(L, given.initial, head, "initial", "(self, batch, length)");
   definition->update = read_function(L, given.update, head, "update", "(self, state, actions)");
   definition->reading = read_function(L, given.reading, head, "reading", "(self, state)");
+  if (!given.depth.key.empty())
+    definition->depth = read_function(L, given.depth, head, "depth", "(self, state)");
   definition->actions = read_rows(L, given.actions, head, "actions", "action", {"name", "size"},
-                                  {"activation", "bias", "gain"});
+                                  {"activation", "bias", "gain", "columns"});
   definition->parameters = read_rows(L, given.parameters, head, "parameters", "parameter",
                                      kParameterPlaces, kParameterNames);
   if (const auto& no_op = given.no_op) {

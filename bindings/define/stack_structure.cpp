@@ -7,6 +7,26 @@ namespace {
 
 const std::vector<std::string> kActivations{"linear", "sigmoid", "tanh", "softmax"};
 
+// The names of an action's values in traces: the given ones, or else those of a softmax or of one
+// number after the action.
+std::vector<std::string> columns_of(const Json& row, const ActionSpec& spec,
+                                    const std::string& where, const std::string& of) {
+  std::vector<std::string> names;
+  const auto count = static_cast<std::size_t>(spec.rows());
+  if (row.contains("columns")) {
+    const Json& given = row["columns"];
+    const bool texts = given.is_array() && std::all_of(given.begin(), given.end(),
+                                                       [](auto& name) { return name.is_string(); });
+    check(texts && given.size() == count, where, "the columns of {} must be {} names, got {}", of,
+          count, given.dump());
+    return given;
+  }
+  if (count == 1) return {spec.name};
+  if (spec.activation == "softmax")
+    for (std::size_t i = 1; i <= count; ++i) names.push_back(fmt::format("{} {}", spec.name, i));
+  return names;
+}
+
 }  // namespace
 
 std::vector<ActionSpec> action_specs(const StackDefinition& definition, const Json& options,
@@ -34,6 +54,7 @@ std::vector<ActionSpec> action_specs(const StackDefinition& definition, const Js
     check(gain.is_number(), where, "the gain of {} must be a number, got {}", of, gain.dump());
     spec.bias = bias;
     spec.gain = gain;
+    spec.columns = columns_of(row, spec, where, of);
     specs.push_back(std::move(spec));
   }
   return specs;
@@ -78,6 +99,16 @@ StackStatePtr StackStructure::update(const StackStatePtr& state, const NamedTens
 
 Tensor StackStructure::reading(const StackStatePtr& state) const {
   return read(static_cast<const ScriptStackState&>(*state), reading_size_);
+}
+
+Tensor StackStructure::depth(const StackStatePtr& state) const {
+  if (!definition_->depth) return {};
+  const auto& own = static_cast<const ScriptStackState&>(*state);
+  ScriptCall call(definition_->depth);
+  self_->push(call.state());
+  own.value.push(call.state());
+  call.run(1);
+  return read_result(call.state(), 1, definition_->depth, "the depth", {own.batch}, options_);
 }
 
 StackStatePtr StackStructure::state_of(const ScriptCall& call, const ScriptFunction& function,

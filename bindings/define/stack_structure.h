@@ -12,6 +12,7 @@ namespace pushdown {
 struct StackDefinition {
   DefinitionHead head;
   ScriptFunction initial, update, reading;
+  ScriptFunction depth;  // for traces; may be absent
   ScriptRows actions, parameters;
   std::string no_op_layer;  // "" if there is no action no_op
   std::int64_t no_op_column = 0;
@@ -25,6 +26,7 @@ struct ActionSpec {
   std::vector<std::int64_t> shape;  // shape of the values of one sequence
   bool bias = true;
   double gain = 1;
+  std::vector<std::string> columns;  // names of the values in traces; empty: none are shown
 
   std::int64_t rows() const {
     std::int64_t count = 1;
@@ -84,6 +86,8 @@ class StackStructure {
   // `drive`: the values of the action layers by name, or only `hidden` if there are no layers.
   StackStatePtr update(const StackStatePtr& state, const NamedTensors& drive) const;
   Tensor reading(const StackStatePtr& state) const;
+  // B; undefined without a depth.
+  Tensor depth(const StackStatePtr& state) const;
 
   // For sequences of `steps` steps whose actions have these names and shapes. An empty list: the
   // hidden vector.

@@ -9,6 +9,7 @@
 #include "bindings/grammar/alphabet.h"
 #include "bindings/model/predictions.h"
 #include "bindings/model/sequence.h"
+#include "bindings/model/stack_trace.h"
 #include "bindings/pda/classes.h"
 #include "bindings/session/state.h"
 #include "bindings/tensor/classes.h"
@@ -99,7 +100,7 @@ std::shared_ptr<const StringAutomaton> automaton_of(const LanguageModel& model,
       network_automaton(model, to_word(model.alphabet(), tokens)));
 }
 
-Trace trace(const LanguageModel& model, const Tokens& tokens) {
+Trace stack_automaton(const LanguageModel& model, const Tokens& tokens) {
   return Trace(automaton_of(model, tokens));
 }
 
@@ -233,9 +234,10 @@ void bind_model(lua_State* L) {
           "push_distribution, pop_distribution and read_distribution n x K x (k+1) of expected "
           "values; and symbols, the symbols read. K is the number of memories and S the number of "
           "places, bottom first.")
-      .def<&trace>("trace",
-                   "model:trace(tokens) -> Trace  Returns all runs, on a string, of the "
-                   "pushdown automaton in a network with a nondeterministic stack.")
+      .def<&stack_automaton>("stack_automaton",
+                             "model:stack_automaton(tokens) -> Trace  Returns all runs, on a "
+                             "string, of the pushdown automaton in a network with a "
+                             "nondeterministic stack.")
       .def<&model_module::best_run>(
           "best_run",
           "model:best_run(tokens) -> Run  Returns the run of greatest weight: "
@@ -245,6 +247,7 @@ void bind_model(lua_State* L) {
                                 "logarithms of the transition weights that the network gives "
                                 "a nondeterministic stack at each symbol, n x C x W.");
   bind_predictions(language_models);
+  bind_trace_method(language_models);
   bind_sequence_model(language_models);
   Class<Recognizer> recognizers(module,
                                 "A recognizer: a network that decides whether a string is valid.");
@@ -270,7 +273,9 @@ void bind_model(lua_State* L) {
           "next_symbols",
           "model:next_symbols(tokens, {options}) -> Tensor  Returns the probabilities m x V of the "
           "next symbol after every pass of a string, for a model with next_symbol = true.");
+  bind_trace_method(recognizers);
   bind_sequence_model(recognizers);
+  bind_stack_trace(module);
   Class<ModelState>(module, "The state of a model in a string that it reads in pieces.")
       .def<[](const ModelState& state) {
         return ModelState{state.reading.detached(), state.single};

@@ -4,6 +4,7 @@
 #include "bindings/binder/kinds.h"
 #include "bindings/define/definition.h"
 #include "bindings/model/sequence.h"
+#include "bindings/model/stack_trace.h"
 #include "bindings/session/state.h"
 #include "bindings/task/pairs.h"
 
@@ -150,6 +151,7 @@ void bind_transducer(lua_State* L) {
           return std::make_shared<Alphabet>(model.target_alphabet());
         }>("target_alphabet",
            "model:target_alphabet() -> Alphabet  Returns the symbols of the targets.");
+    bind_trace_method(type);
     bind_sequence_model(type);
   }
   lua_pop(L, 1);

@@ -64,6 +64,14 @@ M.strengths = svg 'strengths'
 -- plot.strengths_text{options} -> the same as text for the terminal.
 M.strengths_text = text('strengths', 'strengths_text')
 
+-- plot.trace{options} -> SVG of what a memory does while a model reads a string: a heat map of the weights of its
+-- actions, and below it the distribution of its depth with the expected depth as a line, its depth alone, or its
+-- reading.
+M.trace = svg 'trace'
+
+-- plot.trace_text{options} -> the same as text for the terminal.
+M.trace_text = text('trace', 'trace_text')
+
 -- plot.word_strengths{options} -> SVG of bars over the words that a model read: the strengths of the push, the pop and
 -- the reading at each step. The number under each word is the total strength on the stack at that step.
 M.word_strengths = svg 'word_strengths'

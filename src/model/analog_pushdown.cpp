@@ -3,6 +3,7 @@
 #include "base/buffer_pool.h"
 #include "base/check.h"
 #include "base/stopping.h"
+#include "model/network_trace.h"
 #include "model/step_engine.h"
 #include "stack/analog_stack.h"
 
@@ -88,7 +89,7 @@ Tensor quantised_actions(const Tensor& action) {
   return action.gt(0.5).to(action.scalar_type()) - action.lt(-0.5).to(action.scalar_type());
 }
 
-class AnalogPushdown : public Network {
+class AnalogPushdown : public Network, public TraceableNetwork {
  public:
   AnalogPushdown(const Json& options, const ModuleContext& context)
       : inputs_(context.input),
@@ -184,6 +185,20 @@ class AnalogPushdown : public Network {
       if (!refinement.carry_first) state = last;
     }
     return {at::stack(hiddens, 1), {}, state};
+  }
+  std::vector<NetworkTrace> traces(const PassRequest& request) const override {
+    auto state = initial(1, request.words.size(1));
+    std::vector<Tensor> lengths{at::empty({0}, options_)},
+        readings{at::empty({0, symbols_ + (bottom_ ? 1 : 0)}, options_)};
+    for (std::int64_t t = 0; t < request.words.size(1); ++t) {
+      state = advance(request.words.narrow(1, t, 1), request.refinement, state, nullptr).state;
+      const auto& after = static_cast<const AnalogPushdownState&>(*state);
+      lengths.push_back(after.length);
+      readings.push_back(bottom_ ? with_bottom(after.reading) : after.reading);
+    }
+    StackTrace trace = length_trace(at::cat(lengths).unsqueeze(1));
+    trace.readings = at::cat(readings);
+    return {{1, "analog", trace}};
   }
   std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const override {
     if (full_ || !exact_ || !options_.device().is_cpu()) return std::nullopt;

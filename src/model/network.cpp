@@ -1,6 +1,7 @@
 #include "model/network.h"
 
 #include "base/check.h"
+#include "model/network_trace.h"
 
 namespace pushdown {
 
@@ -10,6 +11,14 @@ std::vector<Tensor> NetworkState::tensors() const {
 
 NetworkStatePtr NetworkState::with_tensors(const std::vector<Tensor>&) const {
   fail("model.network", "this network does not support states made from lists of tensors");
+}
+
+std::vector<NetworkTrace> traces_of(const Network& network, const PassRequest& request) {
+  const auto* traceable = dynamic_cast<const TraceableNetwork*>(&network);
+  const at::NoGradGuard guard;
+  auto traces = traceable == nullptr ? std::vector<NetworkTrace>() : traceable->traces(request);
+  check(!traces.empty(), "model.trace", "this model has no memory to trace: {}", network.line());
+  return traces;
 }
 
 Tensor repeated_words(const Tensor& words, std::int64_t times) {

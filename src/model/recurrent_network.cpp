@@ -4,7 +4,7 @@
 // (stack_rnn.h) set how the reading reaches the controller, the noise on its state and when the
 // state is carried forward.
 #include "base/check.h"
-#include "model/network.h"
+#include "model/network_trace.h"
 #include "model/stack_rnn.h"
 #include "tensor/embedding.h"
 
@@ -56,7 +56,7 @@ Tensor make_embedding(const Json& options, const ModuleContext& context) {
   return size > 0 ? uniform_parameter({context.input, size}, -0.1, 0.1, context) : Tensor();
 }
 
-class RecurrentNetwork : public Network {
+class RecurrentNetwork : public Network, public TraceableNetwork {
  public:
   RecurrentNetwork(const Json& options, const ModuleContext& context, const Kinds& kinds)
       : symbols_(context.input),
@@ -136,6 +136,15 @@ class RecurrentNetwork : public Network {
     return network;
   }
 
+  // The stack moves by the hidden vectors of the first passes.
+  std::vector<NetworkTrace> traces(const PassRequest& request) const override {
+    if (rnn_.stack().reading_size() == 0) return {};
+    const auto length = request.words.size(1), passes = request.refinement.passes;
+    const Tensor hiddens = run(request).hiddens[0].narrow(0, 1, length * passes);
+    const Tensor first = hiddens.view({length, passes, hidden_size()}).select(1, 0);
+    const auto evaluated = rnn_.stack().evaluated();
+    return {{1, stack_kind_, trace_of(evaluated ? *evaluated : rnn_.stack(), first)}};
+  }
   NamedTensors strengths(const Tensor& words) const override {
     return rnn_.strengths(inputs_of(words));
   }

@@ -220,6 +220,29 @@ Passes StatePushdown::run(const PassRequest& request) const {
   return made;
 }
 
+// The stack is digital: every weight is 0 or 1.
+std::vector<NetworkTrace> StatePushdown::traces(const PassRequest& request) const {
+  StackTrace trace{{"push", "pop", "no_op"}};
+  auto state = initial(1, request.words.size(1));
+  std::vector<double> weights, depths;
+  std::vector<Tensor> seen{at::empty({0, readings()}, options_)};
+  for (std::int64_t t = 0; t < request.words.size(1); ++t) {
+    const Tensor word = request.words.narrow(1, t, 1);
+    state = advance(word, request.refinement, state, nullptr).state;
+    const auto& after = static_cast<const StatePushdownState&>(*state);
+    const auto depth = static_cast<double>(after.stacks->front().size());
+    const double change = depth - (depths.empty() ? 0 : depths.back());
+    weights.insert(weights.end(),
+                   {change > 0 ? 1. : 0., change < 0 ? 1. : 0., change == 0 ? 1. : 0.});
+    depths.push_back(depth);
+    seen.push_back(after.reading);
+  }
+  trace.weights = at::tensor(weights, at::kDouble).view({-1, 1, 3});
+  trace.depth = at::tensor(depths, at::kDouble).unsqueeze(1);
+  trace.readings = at::cat(seen);
+  return {{1, "digital", trace}};
+}
+
 std::pair<Tensor, NetworkStatePtr> StatePushdown::peek(const NetworkStatePtr& state,
                                                        Random* noise) const {
   const auto& old = static_cast<const StatePushdownState&>(*state);

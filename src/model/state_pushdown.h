@@ -33,7 +33,7 @@
 #pragma once
 #include "base/buffer_pool.h"
 #include "kernel/state_pushdown/state_pushdown.h"
-#include "model/network.h"
+#include "model/network_trace.h"
 
 namespace pushdown {
 
@@ -56,7 +56,7 @@ struct StatePushdownState : NetworkState {
   NetworkStatePtr with_tensors(const std::vector<Tensor>& tensors) const override;
 };
 
-class StatePushdown : public Network {
+class StatePushdown : public Network, public TraceableNetwork {
  public:
   enum class Order { second, third };
   enum class Reading { top, action };
@@ -75,6 +75,7 @@ class StatePushdown : public Network {
                                           Random* noise) const override;
   Passes advance(const Tensor& words, const Refinement& refinement, const NetworkStatePtr& state,
                  Random* noise) const override;
+  std::vector<NetworkTrace> traces(const PassRequest& request) const override;
   std::optional<ValidityLosses> differentiate(const ValidityBatch& batch,
                                               std::string_view algorithm,
                                               Random& random) const override;

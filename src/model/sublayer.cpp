@@ -123,6 +123,8 @@ class StackAttention : public Sublayer {
             std::make_shared<StackAttentionState>(stack)};
   }
 
+  const Stack* stack() const override { return stack_.get(); }
+
  private:
   // Returns Stack::readings(), computed by a recorded program, or an undefined tensor if there is
   // none.

@@ -15,6 +15,8 @@
 
 namespace pushdown {
 
+class Stack;
+
 class Sublayer {
  public:
   virtual ~Sublayer() = default;
@@ -29,6 +31,9 @@ class Sublayer {
   // Records what run() computes, if records().
   virtual bool records() const { return false; }
   virtual Traced record(const Traced& x) const { return {}; }
+
+  // Returns the stack of stack attention, which what the layer reads drives; otherwise null.
+  virtual const Stack* stack() const { return nullptr; }
 
   const ParameterList& parameters() const { return parameters_; }
 

@@ -9,12 +9,13 @@
 // Dropout masks are drawn from the generator of the training pass (Network::run), so that a resumed
 // run repeats them. Without a generator, nothing is dropped.
 #include <cmath>
+#include <functional>
 #include <mutex>
 
 #include "base/check.h"
 #include "base/stopping.h"
 #include "model/dropout.h"
-#include "model/network.h"
+#include "model/network_trace.h"
 #include "model/step_engine.h"
 #include "model/sublayer.h"
 #include "recurrence/execute/step_likelihood.h"
@@ -78,6 +79,7 @@ struct Norm {
 };
 
 struct Layer {
+  std::string kind;
   Norm norm;
   SublayerPtr sublayer;
   Norm feedforward_norm;
@@ -85,7 +87,8 @@ struct Layer {
 
   Layer(const std::string& name, const Json& options, std::int64_t inner,
         const ModuleContext& context, ParameterList& parameters)
-      : norm(name + "norm", context, parameters),
+      : kind(options["kind"]),
+        norm(name + "norm", context, parameters),
         sublayer(find_row("layer", layer_kinds(), options["kind"].get<std::string>())
                      .make(without_kind(options), context)),
         feedforward_norm(name + "feedforward_norm", context, parameters),
@@ -136,7 +139,7 @@ struct TransformerState : NetworkState {
   }
 };
 
-class Transformer : public Network {
+class Transformer : public Network, public TraceableNetwork {
  public:
   Transformer(const Json& options, const ModuleContext& given)
       : begin_symbol_(given.input),
@@ -224,6 +227,18 @@ class Transformer : public Network {
     return {next->hidden, next};
   }
 
+  std::vector<NetworkTrace> traces(const PassRequest& request) const override {
+    const Tensor symbols = at::constant_pad_nd(repeated(request.words, request.refinement), {1, 0},
+                                               static_cast<double>(begin_symbol_));
+    std::vector<NetworkTrace> all;
+    forward(symbols, nullptr, nullptr, [&](std::size_t l, const Tensor& x) {
+      const Sublayer& sublayer = *layers_[l].sublayer;
+      if (const Stack* stack = sublayer.stack())
+        all.push_back({static_cast<std::int64_t>(l) + 1, layers_[l].kind, trace_of(*stack, x[0])});
+    });
+    return all;
+  }
+
   std::vector<Tensor> symbol_tables() const override { return {embedding_}; }
 
  private:
@@ -275,8 +290,12 @@ class Transformer : public Network {
     });
   }
 
-  // B x c -> B x c x H, from the beginning or continuing after `state`, which is updated.
-  Tensor forward(const Tensor& symbols, TransformerState* state, Random* noise) const {
+  // B x c -> B x c x H, from the beginning or continuing after `state`, which is updated. Calls
+  // `visit` with the number of each layer and what its sublayer reads.
+  Tensor forward(
+      const Tensor& symbols, TransformerState* state, Random* noise,
+      const std::function<void(std::size_t, const Tensor&)>& visit = [](std::size_t,
+                                                                        const Tensor&) {}) const {
     const auto length = symbols.size(1);
     const Tensor embedded = pushdown::embedded(embedding_, symbols.to(options_.device()));
     const Tensor places = positions(state ? state->position : 0, length, size_).to(options_);
@@ -286,10 +305,12 @@ class Transformer : public Network {
       stop();
       const Layer& layer = layers_[l];
       Tensor seen;
+      const Tensor read = layer.norm(x);
+      visit(l, read);
       if (state == nullptr)
-        seen = layer.sublayer->run(layer.norm(x));
+        seen = layer.sublayer->run(read);
       else
-        std::tie(seen, state->layers[l]) = layer.sublayer->read(layer.norm(x), state->layers[l]);
+        std::tie(seen, state->layers[l]) = layer.sublayer->read(read, state->layers[l]);
       stop();
       x = x + dropout(seen, dropout_, noise);
       x = x + dropout(layer.feedforward(x), dropout_, noise);

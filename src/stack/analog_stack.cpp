@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "stack/kinds.h"
+#include "stack/stack_trace.h"
 
 namespace pushdown {
 
@@ -103,7 +104,7 @@ struct AnalogState : StackState {
   }
 };
 
-class AnalogStackKind : public Stack {
+class AnalogStackKind : public Stack, public TraceableStack {
  public:
   AnalogStackKind(const Json& options, const ModuleContext& context)
       : size_(options["size"]),
@@ -128,6 +129,15 @@ class AnalogStackKind : public Stack {
   Tensor reading(const StackStatePtr& state) const override {
     const Tensor read = analog_reading(stack_of(state));
     return bottom_ ? with_bottom(read) : read;
+  }
+  StackTrace trace(const Tensor& hiddens) const override {
+    auto state = initial(1, hiddens.size(0));
+    std::vector<Tensor> lengths;
+    for (const Tensor& hidden : hiddens.split(1)) {
+      state = update(state, hidden);
+      lengths.push_back(analog_length(stack_of(state)));
+    }
+    return length_trace(lengths.empty() ? at::zeros({0, 1}, options_) : at::stack(lengths));
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "stack/automaton_state.h"
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "recurrence/execute/step_run.h"
 
 namespace pushdown {
@@ -269,6 +270,61 @@ Tensor AutomatonStack::log_transition_weights(const Tensor& hidden) const {
   const Tensor scores =
       action_(hidden).view({hidden.size(0), shape_.configurations(), shape_.actions()});
   return normalized_ ? scores.log_softmax(2) : scores;
+}
+
+// The shares of push, replace and pop are those of the weight of all runs over the string so far
+// whose latest move is one. Depth counts the symbols above the initial bottom.
+StackTrace AutomatonStack::trace(const Tensor& hiddens) const {
+  NondeterministicShape shape = shape_;
+  shape.vector = 0;
+  const auto size = shape.configurations(), steps = hiddens.size(0), deepest = steps + 2;
+  const auto options = at::TensorOptions().dtype(at::kDouble);
+  auto automaton = initial_automaton(shape, 1, options);
+  // The distribution over the number of edges below each node, given its configuration : C x D, of
+  // the nodes l .. p. The edge of the initial bottom is one.
+  std::vector<Tensor> heights;
+  const auto first_height = [&](std::int64_t edges) {
+    heights.push_back(at::zeros({size, deepest}, options));
+    heights.back().select(1, edges).fill_(1);
+  };
+  if (automaton.edges.size(2) > 0) first_height(0);
+  first_height(1);
+  std::vector<Tensor> shares, depths;
+  const StopCheck stop;
+  for (const Tensor& hidden : hiddens.split(1)) {
+    stop();
+    const Tensor logs = log_transition_weights(hidden).to(at::kCPU, at::kDouble);
+    const Tensor weights = scaled_exponential(logs, automaton);
+    const auto [held, popped] = possible_shares(automaton);
+    const Tensor weighted = automaton.forward.unsqueeze(2) * weights;  // 1 x C x W
+    const auto sum = [&](std::int64_t first, std::int64_t count, const Tensor& possible) {
+      return (weighted.narrow(2, first, count).sum(2) * possible).sum();
+    };
+    const Tensor masses = at::stack({sum(0, size, at::ones_like(held)), sum(size, size, held),
+                                     sum(2 * size, shape.states, popped)});
+    shares.push_back((masses / masses.sum()).nan_to_num(0));
+
+    const Tensor numerators = step_numerators(shape, automaton, weights)[0][0];  // i x a x b
+    Tensor height = at::zeros({size, deepest}, options);
+    for (std::size_t i = 0; i < heights.size(); ++i)
+      height = height + numerators[static_cast<std::int64_t>(i)].t().matmul(heights[i]);
+    height = (height / height.sum(1, true)).nan_to_num(0).roll(1, 1);
+    automaton = step_automaton(shape, automaton, weights);
+    heights.push_back(height);
+    while (std::ssize(heights) > automaton.edges.size(2) + 1) heights.erase(heights.begin());
+    depths.push_back(automaton.forward[0].matmul(height));
+  }
+  StackTrace trace{{"push", "replace", "pop"}};
+  if (steps == 0) {
+    trace.weights = at::zeros({0, 1, 3}, options);
+    trace.depths = at::zeros({0, 1, 1}, options);
+    trace.depth = at::zeros({0, 1}, options);
+    return trace;
+  }
+  trace.weights = at::stack(shares).unsqueeze(1);
+  trace.depths = at::stack(depths).narrow(1, 1, steps + 1).unsqueeze(1);
+  trace.depth = trace.depths.matmul(at::arange(steps + 1, options)) / trace.depths.sum(2);
+  return trace;
 }
 
 std::int64_t AutomatonStack::held_size(std::int64_t count) const {

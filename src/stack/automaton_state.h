@@ -10,6 +10,7 @@
 #include "recurrence/execute/stepped_memory.h"
 #include "stack/kinds.h"
 #include "stack/nondeterministic.h"
+#include "stack/stack_trace.h"
 
 namespace pushdown {
 
@@ -54,7 +55,7 @@ OptionSpec fast_option();
 OptionSpec initialization_option();
 
 // What the two stacks have in common.
-class AutomatonStack : public MemoryStack {
+class AutomatonStack : public MemoryStack, public TraceableStack {
  public:
   AutomatonStack(const NondeterministicShape& shape, const Json& options,
                  const ModuleContext& context);
@@ -63,6 +64,7 @@ class AutomatonStack : public MemoryStack {
     return next_state(state, action_(hidden), pushed(hidden));
   }
   Tensor log_transition_weights(const Tensor& hidden) const override;
+  StackTrace trace(const Tensor& hiddens) const override;
 
   // Takes over kernel/memory/automaton_content.h, with a window.
   RecordedStackPtr recorded(const StackRequest& request) const override {

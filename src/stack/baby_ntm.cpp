@@ -11,6 +11,7 @@
 // coupling 'state' in model/stack_rnn.h. Cost O(N m) per step.
 #include "base/check.h"
 #include "stack/kinds.h"
+#include "stack/stack_trace.h"
 
 namespace pushdown {
 namespace {
@@ -41,7 +42,7 @@ struct TapeState : StackState {
   }
 };
 
-class BabyNtm : public MemoryStack {
+class BabyNtm : public MemoryStack, public TraceableStack {
  public:
   BabyNtm(const Json& options, const ModuleContext& context)
       : cells_(options["cells"]),
@@ -66,6 +67,11 @@ class BabyNtm : public MemoryStack {
   // The vector is added even then, but Suzgun et al. call the action no-op.
   std::optional<NoOp> no_op(const Tensor& hidden) const override {
     return no_op_among(shares(hidden), kNoOp);
+  }
+  // Cell 0 is the head, so cells that move up move the head down the tape.
+  StackTrace trace(const Tensor& hiddens) const override {
+    return head_trace({"rotate up", "rotate down", "no_op", "shift down", "shift up"},
+                      shares(hiddens).unsqueeze(1), {1, -1, 0, -1, 1});
   }
 
  protected:

@@ -13,6 +13,7 @@
 // and its neighbours. Cost O(n K) per step; a list grows by one cell at both ends.
 #include "base/check.h"
 #include "stack/parallel_actions.h"
+#include "stack/stack_trace.h"
 
 namespace pushdown {
 namespace {
@@ -49,7 +50,7 @@ struct ListState : StackState {
   }
 };
 
-class ListStack : public MemoryStack {
+class ListStack : public MemoryStack, public TraceableStack {
  public:
   ListStack(const Json& options, const ModuleContext& context)
       : lists_(options["lists"]),
@@ -72,6 +73,13 @@ class ListStack : public MemoryStack {
   std::optional<NoOp> no_op(const Tensor& hidden) const override {
     if (!no_op_) return std::nullopt;
     return no_op_among(actions_.actions(hidden, rounded_), 3);
+  }
+  // An insertion moves the cells on the left, not the head.
+  StackTrace trace(const Tensor& hiddens) const override {
+    if (no_op_)
+      return head_trace({"left", "right", "insert", "no_op"}, actions_.actions(hiddens, rounded_),
+                        {-1, 1, 0, 0});
+    return head_trace({"left", "right", "insert"}, actions_.actions(hiddens, rounded_), {-1, 1, 0});
   }
   Tensor reading(const StackStatePtr& state) const override {
     return list_reading(static_cast<const ListState&>(*state).cells, reach_);

@@ -81,6 +81,13 @@ StackAutomaton initial_automaton(const NondeterministicShape& shape, std::int64_
 // weights : B x C x W, non-negative; vector : B x m, pushed by every push.
 StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAutomaton& automaton,
                               const Tensor& weights, const Tensor& vector = {});
+// Returns the numerators N of the same step from each of the nodes i = l .. p : B x (1+m) x (p-l+1)
+// x C x C.
+Tensor step_numerators(const NondeterministicShape& shape, const StackAutomaton& automaton,
+                       const Tensor& weights, const Tensor& vector = {});
+// Returns, for each top, the probability that a replacement and that a pop is possible : B x C
+// each. What they need is an element above the oldest node, and one below that.
+std::pair<Tensor, Tensor> possible_shares(const StackAutomaton& automaton);
 StackAutomaton detached(const StackAutomaton& automaton);
 std::size_t automaton_bytes(const StackAutomaton& automaton);
 // Returns the expected vector of the top element for each configuration, times the configuration's

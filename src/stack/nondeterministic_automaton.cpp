@@ -73,8 +73,8 @@ Tensor least_mass(const Tensor& total) {
 
 }  // namespace
 
-StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAutomaton& automaton,
-                              const Tensor& weights, const Tensor& vector) {
+Tensor step_numerators(const NondeterministicShape& shape, const StackAutomaton& automaton,
+                       const Tensor& weights, const Tensor& vector) {
   const auto batch = weights.size(0), size = shape.configurations();
   const auto states = shape.states, symbols = shape.symbols, channels = 1 + shape.vector;
   const Tensor& edges = automaton.edges;
@@ -100,8 +100,17 @@ StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAut
       older = older + at::einsum("bmikaty,bktyr->bmiary", {upper, popped})
                           .reshape({batch, channels, nodes, size, size});
     }
-    numerators = at::cat({older, pushed}, 2);  // B x (1+m) x (p-l+1) x C x C
+    numerators = at::cat({older, pushed}, 2);
   }
+  return numerators;
+}
+
+StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAutomaton& automaton,
+                              const Tensor& weights, const Tensor& vector) {
+  const auto batch = weights.size(0), size = shape.configurations();
+  const Tensor& edges = automaton.edges;
+  const auto nodes = edges.size(2);  // l .. p-1
+  const Tensor numerators = step_numerators(shape, automaton, weights, vector);
   const Tensor all = numerators.select(1, 0).sum(c10::IntArrayRef{1, 2});  // z_j : B x C
   const Tensor total = all.sum(1, true);
   const Tensor mass = all.masked_fill(all < least_mass(total.detach()), 0);
@@ -138,19 +147,26 @@ Tensor vector_reading(const StackAutomaton& automaton) {
   return (automaton.vectors * automaton.forward.unsqueeze(1)).transpose(1, 2).flatten(1, 2);
 }
 
-Tensor scaled_exponential(const Tensor& log_weights, const StackAutomaton& automaton) {
-  const auto size = automaton.forward.size(1), nodes = automaton.edges.size(2);
-  const auto pops = log_weights.size(2) - 2 * size;
-  // What a weight of 1 would add to the masses: every push, the replacements of an element above
-  // the oldest node, and the pops that expose such an element.
-  const Tensor forward = automaton.forward.detach().unsqueeze(2);  // B x C x 1
-  Tensor held = at::zeros_like(forward), popped = held;
-  if (nodes > 0) {
-    const Tensor edges = automaton.edges.detach().select(1, 0), last = edges.select(2, nodes - 1);
-    held = last.sum(c10::IntArrayRef{1, 2}).unsqueeze(2);
-    const Tensor below = edges.narrow(2, 0, nodes - 1).sum(c10::IntArrayRef{1, 3}).unsqueeze(3);
-    popped = (below * last.narrow(1, 1, nodes - 1)).sum(c10::IntArrayRef{1, 2}).unsqueeze(2);
+std::pair<Tensor, Tensor> possible_shares(const StackAutomaton& automaton) {
+  const auto nodes = automaton.edges.size(2);
+  if (nodes == 0) {
+    const Tensor none = at::zeros_like(automaton.forward);
+    return {none, none};
   }
+  const Tensor edges = automaton.edges.detach().select(1, 0), last = edges.select(2, nodes - 1);
+  const Tensor below = edges.narrow(2, 0, nodes - 1).sum(c10::IntArrayRef{1, 3}).unsqueeze(3);
+  return {last.sum(c10::IntArrayRef{1, 2}),
+          (below * last.narrow(1, 1, nodes - 1)).sum(c10::IntArrayRef{1, 2})};
+}
+
+Tensor scaled_exponential(const Tensor& log_weights, const StackAutomaton& automaton) {
+  const auto size = automaton.forward.size(1);
+  const auto pops = log_weights.size(2) - 2 * size;
+  // What a weight of 1 would add to the masses: every push, and the replacements and pops that are
+  // possible.
+  const Tensor forward = automaton.forward.detach().unsqueeze(2);  // B x C x 1
+  const auto [replaced, exposed] = possible_shares(automaton);
+  const Tensor held = replaced.unsqueeze(2), popped = exposed.unsqueeze(2);
   const Tensor share =
       at::cat({forward.expand({-1, -1, size}), (forward * held).expand({-1, -1, size}),
                (forward * popped).expand({-1, -1, pops})},

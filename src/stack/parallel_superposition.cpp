@@ -17,6 +17,7 @@
 // on the old hidden vector instead: coupling 'state' in model/stack_rnn.h. Cost O(n K) per step.
 #include "base/check.h"
 #include "stack/parallel_actions.h"
+#include "stack/stack_trace.h"
 
 namespace pushdown {
 namespace {
@@ -66,7 +67,7 @@ struct ParallelState : StackState {
   }
 };
 
-class ParallelSuperposition : public MemoryStack {
+class ParallelSuperposition : public MemoryStack, public TraceableStack {
  public:
   ParallelSuperposition(const Json& options, const ModuleContext& context)
       : stacks_(options["stacks"]),
@@ -88,6 +89,9 @@ class ParallelSuperposition : public MemoryStack {
   std::optional<NoOp> no_op(const Tensor& hidden) const override {
     if (!structure_.no_op) return std::nullopt;
     return no_op_among(actions_.actions(hidden, rounded_), 2);
+  }
+  StackTrace trace(const Tensor& hiddens) const override {
+    return mixture_trace(actions_.actions(hiddens, rounded_), 0);
   }
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const ParallelState&>(*state)

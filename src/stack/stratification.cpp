@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "stack/kinds.h"
+#include "stack/stack_trace.h"
 #include "stack/strength_layer.h"
 
 namespace pushdown {
@@ -165,7 +166,7 @@ double bias_of(const Json& options, const char* name, const char* strength) {
   return bias;
 }
 
-class StratificationStack : public MemoryStack {
+class StratificationStack : public MemoryStack, public TraceableStack {
  public:
   StratificationStack(SectionEnds ends, const Json& options, const ModuleContext& context)
       : ends_(ends),
@@ -224,6 +225,21 @@ class StratificationStack : public MemoryStack {
           result[fmt::format("{}_distribution{}", kNames[what], names[e])] = distribution;
       }
     return result;
+  }
+  // At each end, what is pushed, popped and read; the depth is the sum of all strengths.
+  StackTrace trace(const Tensor& hiddens) const override {
+    NamedTensors run = strengths_of(ends_, actions(hiddens.unsqueeze(0)));
+    StackTrace trace;
+    std::vector<Tensor> weights;  // n x K each
+    for (const auto& name : end_names(ends_)) {
+      const std::string at = name.empty() ? "" : " " + name.substr(1);
+      trace.actions.insert(trace.actions.end(), {"push" + at, "pop" + at, "read" + at});
+      weights.insert(weights.end(),
+                     {run["push" + name][0], run["pop" + name][0], run["read" + name][0].sum(2)});
+    }
+    trace.weights = at::stack(weights, 2);
+    trace.depth = run["strengths"][0].sum(2);
+    return trace;
   }
 
  protected:

@@ -11,6 +11,7 @@
 // during training; here it is constant. Cost O(n m) per step.
 #include "base/check.h"
 #include "stack/kinds.h"
+#include "stack/stack_trace.h"
 
 namespace pushdown {
 namespace {
@@ -54,7 +55,7 @@ struct SuperpositionState : StackState {
   }
 };
 
-class SuperpositionStack : public MemoryStack {
+class SuperpositionStack : public MemoryStack, public TraceableStack {
  public:
   SuperpositionStack(const Json& options, const ModuleContext& context)
       : size_(options["size"]),
@@ -81,6 +82,9 @@ class SuperpositionStack : public MemoryStack {
   std::optional<NoOp> no_op(const Tensor& hidden) const override {
     if (!no_op_) return std::nullopt;
     return no_op_among(shares(hidden), 2);
+  }
+  StackTrace trace(const Tensor& hiddens) const override {
+    return mixture_trace(shares(hiddens).unsqueeze(1), limit_);
   }
 
  protected:

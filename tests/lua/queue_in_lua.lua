@@ -22,5 +22,6 @@ return function(name, size)
       local share = pd.tensor.minimum(state.strengths, (1 - before):relu())
       return share:unsqueeze(2):matmul(state.values)[{ {}, 1 }]
     end,
+    depth = function(_, state) return state.strengths:sum(2) end,
   }
 end

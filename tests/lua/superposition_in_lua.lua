@@ -6,7 +6,8 @@ return function(name, size)
   pd.stack.define {
     name = name, doc = 'The superposition stack in Lua.',
     options = { { 'size', size, 'size of a cell', minimum = 1 } },
-    actions = { { 'action', 3, activation = 'softmax' }, { 'vector', 'size', activation = 'sigmoid' } },
+    actions = { { 'action', 3, activation = 'softmax', columns = { 'push', 'pop', 'no_op' } },
+      { 'vector', 'size', activation = 'sigmoid' } },
     initial = function(self, batch) return self:zeros(batch, 1, self.options.size) end,
     update = function(self, cells, actions)
       local batch, depth, width = unpack(cells:size())

@@ -90,6 +90,8 @@ local pairs_of_texts = pd.task.pairs { { 'a b', 'b a' }, { 'a', 'b' } }
 local pda = pd.pda.parse '%bottom x\n%accepting r\nq, x --a--> q, push y\nq, y --b--> r, pop'
 local small = { controller = { kind = 'lstm', hidden = 2 }, stack = { kind = 'superposition', size = 2 } }
 local language = pd.model.language_model { alphabet = grammar:alphabet(), controller = small.controller }
+local traced = pd.model.language_model { alphabet = grammar:alphabet(), controller = small.controller,
+  stack = small.stack }
 local recognizer = pd.model.recognizer { alphabet = grammar:alphabet(), controller = small.controller,
   next_symbol = true }
 local transducer = pd.model.transducer { pairs = pairs_of_texts, controller = small.controller }
@@ -109,7 +111,9 @@ local before = {
   ['Grammar:log_probabilities'] = { grammar }, ['Grammar:sample'] = { grammar }, ['Grammar:sampler'] = { grammar },
   ['LabelledDataset:curriculum'] = { labelled }, ['LabelledDataset:split'] = { labelled, { 1, 1 } },
   ['LanguageModel:load_parameters'] = { language, {} }, ['LanguageModel:program'] = { language },
-  ['LanguageModel:next'] = { language, '0' }, ['LanguageModel:sample'] = { language },
+  ['LanguageModel:next'] = { language, '0' }, ['LanguageModel:trace'] = { traced, '0' },
+  ['LanguageModel:sample'] = { language },
+  ['Recognizer:trace'] = { nspda, 'a' }, ['Transducer:trace'] = { transducer, 'a', 'b' },
   ['Recognizer:load_parameters'] = { recognizer, {} }, ['Recognizer:program'] = { recognizer },
   ['Transducer:load_parameters'] = { transducer, {} }, ['Transducer:program'] = { transducer },
   ['NumberData:split'] = { examples, { 1, 1 } }, ['NumberData:where'] = { examples },

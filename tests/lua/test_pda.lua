@@ -188,7 +188,7 @@ test('a model shows its best run', function()
   local weights = m:log_transition_weights('0 1 # 1')
   test.equal(table.concat(weights:size(), ' '), '4 4 10')
   test.near(weights:exp():sum(3), { { 1, 1, 1, 1 }, { 1, 1, 1, 1 }, { 1, 1, 1, 1 }, { 1, 1, 1, 1 } }, 1e-12)
-  local trace, run = m:trace('0 1 # 1'), m:best_run('0 1 # 1')
+  local trace, run = m:stack_automaton('0 1 # 1'), m:best_run('0 1 # 1')
   test.near(trace:top_distribution(), pd.stack.simulate{ kind = 'nondeterministic', states = 2, symbols = 2,
     bottom = 'reexposed', log_weights = weights:unsqueeze(1) }[1], 1e-12)
   local best = -math.huge

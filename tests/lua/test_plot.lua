@@ -322,7 +322,7 @@ test('the trace of a network stays readable at 39 symbols, below its title', fun
   local text = ('0 1 0 '):rep(6) .. '1 # 1' .. (' 0 1 0'):rep(6)
   local model = pd.model.language_model { alphabet = grammar:alphabet(), seed = 1,
     controller = { kind = 'elman', hidden = 2 }, stack = { kind = 'nondeterministic', states = 2, symbols = 3 } }
-  local picture = pd.plot.automaton { trace = model:trace(text), title = 'untrained' }
+  local picture = pd.plot.automaton { trace = model:stack_automaton(text), title = 'untrained' }
   local edges, all, share = picture:match 'The (%d+) of (%d+) edges that carry (%d+) %% of the weight'
   assert(tonumber(edges) <= 12 * 39 and tonumber(all) > 5000 and tonumber(share) < 95, picture:sub(1, 200))
   -- Long edges leave the first row upwards.

@@ -1,5 +1,7 @@
 // pd.process: child processes for grids, and facts about the own process.
+#include <poll.h>
 #include <sched.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -115,14 +117,72 @@ double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-std::optional<int> columns(const std::string& stream) {
+int stream_of(const std::string& name, const char* where) {
   static const std::map<std::string, int> kStreams{
       {"stdin", STDIN_FILENO}, {"stdout", STDOUT_FILENO}, {"stderr", STDERR_FILENO}};
-  const auto found = kStreams.find(stream);
-  check(found != kStreams.end(), "process.columns",
-        "the stream must be 'stdin', 'stdout' or 'stderr', got '{}'", stream);
-  const int width = terminal_columns(found->second);
+  const auto found = kStreams.find(name);
+  check(found != kStreams.end(), where,
+        "the stream must be 'stdin', 'stdout' or 'stderr', got '{}'", name);
+  return found->second;
+}
+
+std::optional<int> columns(const std::string& stream) {
+  const int width = terminal_columns(stream_of(stream, "process.columns"));
   return width > 0 ? std::optional(width) : std::nullopt;
+}
+
+std::optional<int> rows(const std::string& stream) {
+  const int height = terminal_rows(stream_of(stream, "process.rows"));
+  return height > 0 ? std::optional(height) : std::nullopt;
+}
+
+// Keys arrive at once and are not shown while this object lives. Ctrl-C is a key, too.
+class SingleKeys {
+ public:
+  SingleKeys() {
+    if (::tcgetattr(STDIN_FILENO, &before_) != 0) return;
+    termios mode = before_;
+    mode.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
+    mode.c_cc[VMIN] = 1;
+    mode.c_cc[VTIME] = 0;
+    changed_ = ::tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) == 0;
+  }
+  ~SingleKeys() {
+    if (changed_) ::tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
+  }
+  SingleKeys(const SingleKeys&) = delete;
+  SingleKeys& operator=(const SingleKeys&) = delete;
+
+ private:
+  termios before_ = {};
+  bool changed_ = false;
+};
+
+bool has_input(int milliseconds) {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, milliseconds) > 0;
+}
+
+// Waits for a key. Returns its bytes: several for an arrow key.
+std::optional<std::string> key(lua_State* L) {
+  if (terminal_columns(STDIN_FILENO) == 0) return std::nullopt;
+  const SingleKeys single;
+  constexpr int kWait = 200, kSoon = 20;  // milliseconds
+  while (!has_input(kWait)) stop_if_interrupted(L);
+  std::string bytes;
+  char c = 0;
+  while (bytes.size() < 8 && (bytes.empty() || has_input(kSoon)) &&
+         ::read(STDIN_FILENO, &c, 1) == 1) {
+    bytes += c;
+    if (bytes[0] != '\033') break;
+  }
+  return bytes.empty() ? std::nullopt : std::optional(bytes);
+}
+
+bool typed_ahead() {
+  if (terminal_columns(STDIN_FILENO) == 0) return false;
+  const SingleKeys single;  // else a line that has not been ended does not count
+  return has_input(0);
 }
 
 int processors() {
@@ -214,6 +274,16 @@ void bind_process(lua_State* L) {
       .def<&columns>("columns",
                      "columns(stream) -> integer  Returns the width of the terminal in characters "
                      "if the stream, 'stdin', 'stdout' or 'stderr', is a terminal, else nil.")
+      .def<&rows>("rows",
+                  "rows(stream) -> integer  Returns the height of the terminal in lines if the "
+                  "stream, 'stdin', 'stdout' or 'stderr', is a terminal that reports it, else nil.")
+      .def<&key>(
+          "key",
+          "key() -> string  Waits for a key at the terminal, without showing it, and returns "
+          "its bytes. Ctrl-C is a key. Returns nil if standard input is not a terminal.")
+      .def<&typed_ahead>("typed_ahead",
+                         "typed_ahead() -> boolean  Returns whether keys have been pressed at the "
+                         "terminal that nothing has read yet.")
       .def<&processors>("processors",
                         "processors() -> integer  Returns the number of processors that this "
                         "process may use.")

@@ -18,6 +18,13 @@ inline int terminal_columns(int file) {
   return ::ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+// Returns the number of rows of a terminal, or 0 if the file is not a terminal or does not report
+// it.
+inline int terminal_rows(int file) {
+  winsize size{};
+  return ::isatty(file) != 0 && ::ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 inline std::size_t count_columns(std::string_view text) {
   std::size_t columns = 0;
   for (const char c : text)

@@ -4,6 +4,7 @@
 --
 --   help()   help(pd.stack)   help(trainer)   help('stack.simulate')   help('Tensor:sum')   help('reading')
 local description = require 'pushdown.prompt.description'
+local pager = require 'pushdown.prompt.pager'
 local pd = require 'pushdown'
 
 local overview = [[
@@ -12,7 +13,9 @@ Pushdown %s: stack-augmented neural networks that learn context-free languages.
   help(pd)              the modules, classes and functions
   help(pd.stack)        a module         help('Tensor')        a class
   help(x), ? x          the object x     help('tensor.zeros')  a function
-  help('superposition') a kind, or a search for a word
+  help('superposition') a kind           help('docs/faq.md')   a page
+  help 'gpu memory'     pages and names with these words, in any order
+  ?? x                  the source of x
   ?                     an overview of the prompt
 ]]
 
@@ -21,5 +24,5 @@ return function(...)
   if select('#', ...) == 0 then return io.write(overview:format(pd.version)) end
   local value = ...
   if value == nil then return print 'nil: there is nothing with that name.' end
-  print(description(value))
+  pager(description(value))
 end

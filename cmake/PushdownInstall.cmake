@@ -29,6 +29,7 @@ install(DIRECTORY scripts grammars DESTINATION share/pushdown)
 # The pages that help searches.
 install(DIRECTORY docs DESTINATION share/pushdown FILES_MATCHING PATTERN "*.md"
   PATTERN adr EXCLUDE PATTERN results EXCLUDE PATTERN pictures EXCLUDE PATTERN output EXCLUDE)
+install(FILES README.md CITATION.cff LICENSE DESTINATION share/pushdown)
 if(SKBUILD)
   # The charts of report pages work without the system's package.
   install(FILES /usr/share/javascript/dygraphs/dygraph.min.js DESTINATION share/pushdown/dygraphs

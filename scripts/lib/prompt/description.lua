@@ -1,6 +1,7 @@
 -- description(value) -> the description of a function, module, object or name as text: see pushdown.help.
 local library = require 'pushdown.prompt.library'
 local options = require 'pushdown.prompt.options'
+local pages = require 'pushdown.prompt.pages'
 local pd = require 'pushdown'
 local search = require 'pushdown.prompt.search'
 local tables = require 'pushdown.tables'
@@ -83,7 +84,7 @@ local function library_name(value)
 end
 
 local function describe_library(name, value)
-  local out = { name, library.head(name) }
+  local out = { name, wrapped_comment(library.head(name) or '', '') }
   for _, key in ipairs(type(value) == 'table' and tables.keys(value, 'string') or {}) do
     if type(value[key]) == 'function' then
       local call, sentence = library.signature(key, value[key])
@@ -212,11 +213,17 @@ local function describe_topic(docs, topic)
   if type(value) == 'function' then return describe_lua_function(value) end
   local module = type(value) == 'table' and library_name(value)
   if module then return describe_library(module, value) end
-  local found = topic:find '%S' and search.find(docs, kinds(), topic) or {}
-  if #found > 0 then return found_text(("'%s' is mentioned in"):format(topic), found) end
+  local page = pages.page(topic)
+  if page then return page end
+  local found, complete
+  if topic:find '%S' then found, complete = search.find(topic) end
+  if complete then return found_text(("'%s' is mentioned in"):format(topic), found) end
   local near = nearest_topic(docs, topic)
-  return ("There is no help on '%s'%s; help(pd) lists what there is."):format(topic,
-    near and (", did you mean '%s'?"):format(near) or '')
+  local meant = near and (", did you mean '%s'?"):format(near) or ''
+  if found and #found > 0 then
+    return found_text(("No page has all words of '%s'%s; the nearest are"):format(topic, meant), found)
+  end
+  return ("There is no help on '%s'%s; help(pd) lists what there is."):format(topic, meant)
 end
 
 return function(value)

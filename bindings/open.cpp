@@ -41,6 +41,47 @@ fs::path find_root() {
   return PUSHDOWN_SOURCE_DIR;
 }
 
+// __index of a module of scripts/lib, called for a name that it does not have. Upvalue 1:
+// 'pd.NAME'.
+int unknown_library_field(lua_State* L) {
+  return guarded(L, [](lua_State* L) -> int {
+    const std::string module = lua_tostring(L, lua_upvalueindex(1));
+    if (lua_type(L, 2) != LUA_TSTRING) return 0;
+    std::vector<std::string> names;
+    for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1))
+      if (lua_type(L, -2) == LUA_TSTRING) names.emplace_back(lua_tostring(L, -2));
+    const std::string name = lua_tostring(L, 2);
+    const auto near = nearest_names(name, names);
+    fail(module, "there is no {}.{}{}", module, name,
+         near.empty() ? "" : ", did you mean " + near + "?");
+  });
+}
+
+// Calls the chunk of a file of scripts/lib. A table that it returns then refuses unknown names.
+// Upvalues: 1 the chunk, 2 'pd.NAME'.
+int load_library(lua_State* L) {
+  return guarded(L, [](lua_State* L) -> int {
+    const int count = lua_gettop(L);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    call_lua(L, count, 1);
+    if (!lua_istable(L, -1)) return 1;
+    if (!lua_getmetatable(L, -1)) {
+      lua_newtable(L);
+      lua_pushvalue(L, -1);
+      lua_setmetatable(L, -3);
+    }
+    lua_getfield(L, -1, "__index");
+    if (lua_isnil(L, -1)) {
+      lua_pushvalue(L, lua_upvalueindex(2));
+      lua_pushcclosure(L, unknown_library_field, 1);
+      lua_setfield(L, -3, "__index");
+    }
+    lua_pop(L, 2);
+    return 1;
+  });
+}
+
 // package.loaders entry: 'pushdown.NAME' -> <root>/scripts/lib/NAME.lua.
 int search_library(lua_State* L) {
   const char* name = luaL_checkstring(L, 1);
@@ -56,6 +97,11 @@ int search_library(lua_State* L) {
   }
   if (luaL_loadfile(L, path.c_str()) != 0)
     return luaL_error(L, "error loading module '%s':\n\t%s", name, lua_tostring(L, -1));
+  if (file.find('/') != file.npos) return 1;  // a part of a module
+  lua_pushliteral(L, "pd.");
+  lua_pushstring(L, file.c_str());
+  lua_concat(L, 2);
+  lua_pushcclosure(L, load_library, 2);
   return 1;
 }
 

@@ -173,9 +173,12 @@ Interpreter::Outcome Notebook::run_one(const std::string& code) {
   bool incomplete = false;
   const auto outcome = compile_entry(interpreter_, entry, incomplete);
   if (outcome.status != Status::ok) return outcome;
-  note_entry(interpreter_.state(), entry.code);
+  const auto script = script_of(interpreter_.state(), entry);
+  if (entry.noted) note_entry(interpreter_.state(), entry.code);
   const AllowInterrupts allowed;
-  return run_entry(interpreter_, entry, print_result);
+  auto result = run_entry(interpreter_, entry, print_result);
+  log_entry(interpreter_.state(), trimmed(code), script, result.status != Status::ok);
+  return result;
 }
 
 void Notebook::show_progress(const std::string& text) {
@@ -251,7 +254,7 @@ nlohmann::json Notebook::inspect_request_impl(const std::string& code, int curso
 nlohmann::json Notebook::is_complete_request_impl(const std::string& code) {
   try {
     bool incomplete = false;
-    const auto entry = read_entry(interpreter_.state(), entries_of(interpreter_, code).back());
+    auto entry = read_entry(interpreter_.state(), entries_of(interpreter_, code).back());
     const auto outcome = compile_entry(interpreter_, entry, incomplete);
     lua_settop(interpreter_.state(), 0);
     if (outcome.status == Status::ok) return xeus::create_is_complete_reply("complete");

@@ -6,7 +6,6 @@
 #include <ctime>
 #include <stdexcept>
 
-#include "base/nearest.h"
 #include "bindings/shell/locals.h"
 #include "bindings/shell/statements.h"
 
@@ -38,7 +37,8 @@ std::string literal(std::string_view text) {
 
 // Turns `? topic` into a call of help: with its value if the topic is an expression that has one.
 std::string help_call(std::string_view topic) {
-  if (topic.empty()) return "io.write(require('pushdown.prompt.entry').cheat_sheet())";
+  if (topic.empty())
+    return "require('pushdown.prompt.pager')(require('pushdown.prompt.entry').cheat_sheet())";
   return "help((function(topic) local f = loadstring('return ' .. topic, '=prompt') "
          "local ok, value = pcall(f or error) if ok and value ~= nil then return value end "
          "return topic end)(" +
@@ -99,6 +99,12 @@ Interpreter::Outcome run_once(Interpreter& interpreter, lua_CFunction printer) {
   return outcome;
 }
 
+// A printer for all but the last of several runs.
+int drop_values(lua_State* L) {
+  keep_locals(L, 1);
+  return 0;
+}
+
 // Returns "12.3 ms, processor 11.9 ms"; for several runs the median, the middle half and all times.
 std::string timing_text(std::vector<double> seconds, std::clock_t processor_begin) {
   const double processor = static_cast<double>(std::clock() - processor_begin) / CLOCKS_PER_SEC;
@@ -123,8 +129,8 @@ std::string timing_text(std::vector<double> seconds, std::clock_t processor_begi
 bool is_open(Interpreter& interpreter, const std::string& text) {
   bool incomplete = false;
   try {
-    const auto outcome =
-        compile_entry(interpreter, read_entry(interpreter.state(), text), incomplete);
+    auto entry = read_entry(interpreter.state(), text);
+    const auto outcome = compile_entry(interpreter, entry, incomplete);
     if (outcome.status == Status::ok) lua_pop(interpreter.state(), 1);
   } catch (const std::invalid_argument&) {
   }
@@ -159,23 +165,35 @@ Entry read_time(std::string_view rest) {
   return entry;
 }
 
-// A call of a function of pushdown.prompt.entry with the rest of the line.
-Entry prompt_call(const std::string& function, std::string_view rest) {
-  return {"require('pushdown.prompt.entry')." + function + "(" + literal(rest) + ")", true};
+// A call of a function of the library that acts on the prompt and leaves no trace in records.
+Entry prompt_call(const std::string& function, const std::vector<std::string_view>& texts) {
+  std::string code = "require('pushdown.prompt." + function + "(";
+  for (std::size_t i = 0; i < texts.size(); ++i) code += (i > 0 ? ", " : "") + literal(texts[i]);
+  Entry entry{code + ")", true};
+  entry.command = true;
+  entry.noted = false;
+  return entry;
 }
 
+Entry help_entry(const std::string& call) {
+  Entry entry{call, true};
+  entry.command = true;
+  entry.noted = false;
+  return entry;
+}
+
+// The commands of the shell are here, and all others in pushdown.prompt.commands, which refuses
+// unknown ones.
 Entry read_command(std::string_view text) {
   const auto name_end = std::min(text.find_first_of(" \t\n"), text.size());
   const std::string name(text.substr(1, name_end - 1));
   const auto rest = trimmed(text.substr(name_end));
   if (name == "time") return read_time(rest);
-  if (name == "run" || name == "edit") return prompt_call(name, rest);
   if (name == "quit" || name == "exit" || name == "q") return leaving_entry();
-  if (name == "help") return {help_call(rest), true};
-  const auto near = nearest_names(name, {"time", "run", "edit", "quit", "help"});
-  throw std::invalid_argument("there is no command :" + name +
-                              (near.empty() ? "" : ", did you mean " + near + "?") +
-                              "; there are :time, :run and :edit, and ? shows more");
+  if (name == "help") return help_entry(help_call(rest));
+  Entry entry = prompt_call("commands').call", {name, rest});
+  entry.noted = name == "run" || name == "edit";
+  return entry;
 }
 
 bool global_is(lua_State* L, const char* name, bool (*fits)(lua_State*)) {
@@ -223,17 +241,24 @@ std::vector<std::string> entries_of(Interpreter& interpreter, const std::string&
 
 Entry read_entry(lua_State* L, std::string_view text) {
   const auto inner = trimmed(text);
-  if (inner.starts_with('?')) return {help_call(trimmed(inner.substr(1))), true};
+  if (inner.starts_with("??")) return prompt_call("source').show", {trimmed(inner.substr(2))});
+  if (inner.starts_with('?')) return help_entry(help_call(trimmed(inner.substr(1))));
+  if (inner.starts_with('!')) {
+    Entry entry = prompt_call("commands').shell", {trimmed(inner.substr(1))});
+    entry.noted = true;
+    return entry;
+  }
   if (inner.starts_with(':')) return read_command(inner);
   if (inner == "help" &&
       global_is(L, "help", [](lua_State* state) { return lua_iscfunction(state, -1) != 0; }))
-    return {"help()", true};
+    return help_entry("help()");
   if (is_farewell(L, inner)) return leaving_entry();
   return {std::string(inner.starts_with('=') ? inner.substr(1) : text), inner.ends_with(';')};
 }
 
-Interpreter::Outcome compile_entry(Interpreter& interpreter, const Entry& entry, bool& incomplete) {
+Interpreter::Outcome compile_entry(Interpreter& interpreter, Entry& entry, bool& incomplete) {
   incomplete = false;
+  entry.value = 0;
   const Outline outline = outline_of(entry.code);
   announce_locals(interpreter.state(), outline.locals);
   auto outcome = compiles(interpreter, "return " + entry.code);
@@ -243,8 +268,10 @@ Interpreter::Outcome compile_entry(Interpreter& interpreter, const Entry& entry,
   for (const auto& start : outline.starts) {
     if (!may_end_in_value(entry.code, start, whole.status == Status::ok)) continue;
     outcome = compile_split(interpreter, entry.code, start.place);
+    entry.value = start.place;
     if (outcome.status == Status::ok) return outcome;
   }
+  entry.value = std::string::npos;
   // Keeps the locals at the end of the entry. An entry that ends with `return` passes its values
   // instead.
   outcome = interpreter.compile(entry.code + "\ndo end (...)()", kPromptChunk);
@@ -259,13 +286,14 @@ Interpreter::Outcome run_entry(Interpreter& interpreter, const Entry& entry,
   lua_State* L = interpreter.state();
   const auto lost = lost_locals(L);
   if (entry.silent || entry.times > 1) printer = keep_values;
+  const auto first_printer = entry.times > 1 ? drop_values : printer;
   std::vector<double> seconds;
   const auto processor = std::clock();
   Interpreter::Outcome outcome;
   for (int i = 0; i < entry.times && outcome.status == Status::ok; ++i) {
     lua_pushvalue(L, 1);
     const auto begin = std::chrono::steady_clock::now();
-    outcome = run_once(interpreter, printer);
+    outcome = run_once(interpreter, i + 1 < entry.times ? first_printer : printer);
     seconds.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
@@ -283,10 +311,60 @@ Interpreter::Outcome run_entry(Interpreter& interpreter, const Entry& entry,
 int keep_values(lua_State* L) {
   keep_locals(L, 1);
   if (lua_isnoneornil(L, 1)) return 0;
-  lua_pushliteral(L, "_");
-  lua_pushvalue(L, 1);
-  lua_rawset(L, LUA_GLOBALSINDEX);
+  for (int i = kEarlierValues; i >= 0; --i) {
+    const std::string name = i == 0 ? "_" : "_" + std::to_string(i);
+    const std::string newer = i == 1 ? "_" : "_" + std::to_string(i - 1);
+    lua_pushstring(L, name.c_str());
+    if (i == 0) {
+      lua_pushvalue(L, 1);
+    } else {
+      lua_pushstring(L, newer.c_str());
+      lua_rawget(L, LUA_GLOBALSINDEX);
+    }
+    lua_rawset(L, LUA_GLOBALSINDEX);
+  }
   return 0;
+}
+
+std::string script_of(lua_State* L, const Entry& entry) {
+  if (!entry.noted) return "";
+  if (entry.command) return entry.code;
+  auto kept = lost_locals(L);
+  kept.emplace_back("pd");
+  // A script goes on after an entry that returns its value.
+  const auto returned =
+      entry.value == std::string::npos ? outline_of(entry.code).last_return : std::string::npos;
+  const auto end_of_text = std::min(entry.value, returned);
+  std::string text = without_locals(entry.code.substr(0, end_of_text), kept);
+  if (end_of_text == std::string::npos) return text;
+  const auto begin =
+      end_of_text + (returned == end_of_text ? std::string_view("return").size() : 0);
+  std::string value(trimmed(entry.code.substr(begin)));
+  value.erase(value.find_last_not_of(" \t\r\n;") + 1);
+  if (value.empty() || value.starts_with("--")) return text;
+  // The end of an expression may be a comment.
+  const std::string end = value.find("--") == value.npos ? "" : "\n";
+  return text + (entry.silent ? "_ = " + value : "show(" + value + end + ")");
+}
+
+void log_entry(lua_State* L, std::string_view text, const std::string& script, bool failed) {
+  luaL_checkstack(L, 4, "keeping an entry");
+  lua_getfield(L, LUA_REGISTRYINDEX, kEntriesKey);
+  if (!lua_istable(L, -1)) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, kEntriesKey);
+  }
+  lua_createtable(L, 0, 3);
+  lua_pushlstring(L, text.data(), text.size());
+  lua_setfield(L, -2, "text");
+  lua_pushlstring(L, script.data(), script.size());
+  lua_setfield(L, -2, "script");
+  lua_pushboolean(L, failed ? 1 : 0);
+  lua_setfield(L, -2, "failed");
+  lua_rawseti(L, -2, static_cast<int>(lua_objlen(L, -2)) + 1);
+  lua_pop(L, 1);
 }
 
 }  // namespace pushdown

@@ -53,6 +53,11 @@ Accessor accessor(lua_State* L) {
           std::strcmp(frame.what, "main") == 0};
 }
 
+// Whether this is a name such as _12, which at the prompt stands for an earlier value.
+bool is_earlier_value(std::string_view name) {
+  return name.size() > 1 && name[0] == '_' && name.find_first_not_of("0123456789", 1) == name.npos;
+}
+
 // The start of the sources of the library's Lua files; empty before the module is loaded.
 std::string library_source(lua_State* L) {
   lua_getfield(L, LUA_REGISTRYINDEX, "pushdown.library");
@@ -223,6 +228,9 @@ int Interpreter::index_globals(lua_State* L) {
     return 1;
   }
   if (accessor(L).in_file) return luaL_error(L, "undeclared global '%s' is read", name);
+  if (is_earlier_value(name))
+    return luaL_error(
+        L, "there is no value %s: _ is the last value, and _1 to _9 are those before it", name);
   lua_pushnil(L);
   return 1;
 }

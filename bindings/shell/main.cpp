@@ -108,6 +108,7 @@ int run(int count, char** words) {
   watch_ends();
   lua_State* L = interpreter.state();
   set_arg(L, count, words, line.script.size());
+  provide_show(L);
   interpreter.set_jit(line.jit.empty() ? batch : line.jit == "on");
   if (prompt) interpreter.core().start();
   if (needs_device) require_success(interpreter, interpreter.load_module());

@@ -116,6 +116,7 @@ class Prompt {
       entry = read_entry(L_, given);
     } catch (const std::invalid_argument& error) {
       editor_->remember(std::string(text));
+      log_entry(L_, text, "", true);
       report({Status::error, error.what()});
       return Taken::failed;
     }
@@ -124,8 +125,10 @@ class Prompt {
     if (outcome.status != Status::ok && incomplete && !end) return Taken::incomplete;
     editor_->remember(std::string(text));
     if (entry.leaves) return Taken::left;
-    if (outcome.status == Status::ok) note_entry(L_, entry.code);
+    const auto script = outcome.status == Status::ok ? script_of(L_, entry) : "";
+    if (outcome.status == Status::ok && entry.noted) note_entry(L_, entry.code);
     if (outcome.status == Status::ok) outcome = run_entry(interpreter_, entry, print_values);
+    log_entry(L_, text, script, outcome.status != Status::ok);
     std::fflush(stdout);
     report(outcome);
     return outcome.status == Status::ok ? Taken::done : Taken::failed;
@@ -165,6 +168,17 @@ void print_error(const std::string& message) {
 void print_interrupted(const std::string& message) {
   std::fflush(stdout);
   std::fprintf(stderr, "%s\n", without_controls(message.substr(0, message.find('\n'))).c_str());
+}
+
+void provide_show(lua_State* L) {
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "preload");
+  lua_pushcfunction(L, [](lua_State* state) {
+    lua_pushcfunction(state, print_values);
+    return 1;
+  });
+  lua_setfield(L, -2, "pushdown.show");
+  lua_pop(L, 2);
 }
 
 int run_prompt(Interpreter& interpreter) {

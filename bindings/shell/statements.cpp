@@ -110,19 +110,24 @@ class OutlineReader {
     place_ += word.size();
     if (word == "local" && depth_ == 0) {
       names_ = Names::first;
+      outline_.declarations.push_back({place_ - word.size(), place_, {}, false});
       return;
     }
+    if (word == "return" && depth_ == 0) outline_.last_return = place_ - word.size();
     // `for` and `while` have a `do`.
     if (word == "do" || word == "if" || word == "function" || word == "repeat") ++depth_;
     if (word == "end" || word == "until") close();
     if (word == "function" && names_ == Names::first) {  // local function NAME
       names_ = Names::next;
+      outline_.declarations.back().function = true;
       return;
     }
     const bool declared = names_ == Names::first || names_ == Names::next;
     names_ = Names::none;
     if (!declared || is_keyword(word)) return;
     names_ = Names::after_name;
+    outline_.declarations.back().names.emplace_back(word);
+    outline_.declarations.back().end = place_;
     auto& locals = outline_.locals;
     if (std::find(locals.begin(), locals.end(), word) == locals.end()) locals.emplace_back(word);
   }
@@ -151,6 +156,24 @@ bool take_prompt(std::string_view& line, std::string_view prompt) {
 }  // namespace
 
 Outline outline_of(std::string_view code) { return OutlineReader(code).read(); }
+
+std::string without_locals(std::string_view code, const std::vector<std::string>& kept) {
+  const auto is_kept = [&](const std::string& name) {
+    return std::find(kept.begin(), kept.end(), name) != kept.end();
+  };
+  std::string result;
+  std::size_t copied = 0;
+  for (const auto& [place, end, names, function] : outline_of(code).declarations) {
+    if (names.empty() || std::any_of(names.begin(), names.end(), is_kept)) continue;
+    const auto first = code.find_first_not_of(" \t\r\n", place + std::string_view("local").size());
+    result += code.substr(copied, place - copied);
+    result += code.substr(first, end - first);
+    copied = end;
+    const auto next = std::min(code.find_first_not_of(" \t\r\n", end), code.size());
+    if (!function && !code.substr(next).starts_with('=')) result += " = nil";
+  }
+  return result.append(code.substr(copied));
+}
 
 bool begins_with_name(std::string_view code) {
   return !code.empty() && starts_name(code[0]) && !is_keyword(name_at(code, 0));

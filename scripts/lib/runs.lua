@@ -14,6 +14,7 @@ local provenance = require 'pushdown.store.provenance'
 local record = require 'pushdown.store.record'
 local statistics = require 'pushdown.statistics'
 local store = require 'pushdown.store.folder'
+local table_of = require 'pushdown.text.table'
 local utc = require 'pushdown.text.utc'
 
 local M = {}
@@ -171,6 +172,28 @@ function M.value(row, key)
   if row[key] ~= nil then return row[key] end
   if options[key] ~= nil then return options[key] end
   return result[key]
+end
+
+-- The rows as a table for a terminal or a file.
+local function rows_text(rows)
+  if #rows == 0 then return 'No runs are recorded here.' end
+  local lines = {}
+  for i, row in ipairs(rows) do
+    local metric = row.result and M.metric(row.result)
+    lines[i] = { row.id, row.grid or row.experiment or row.folder, row.point or '', row.status,
+      row.started and os.date('%Y-%m-%d %H:%M', math.floor(row.started)) or '',
+      metric and ('%s %.5g'):format(metric:gsub('_', ' '), row.result[metric]) or '' }
+  end
+  local shown = table_of.new { columns = { 'id', 'run', 'point', 'status', 'started', 'result' }, rows = lines }
+  return (shown:text(pd.process.columns 'stdout'):gsub('\n$', ''))
+end
+
+-- runs.list(filter, path) -> rows of the registry as of runs.find, the newest first, which the prompt and print show as
+-- a table. `pushdown runs list` and :runs have more columns and options.
+function M.list(filter, path)
+  local asked = { descending = true }
+  for key, value in pairs(filter or {}) do asked[key] = value end
+  return setmetatable(M.find(asked, path), { __tostring = rows_text })
 end
 
 -- runs.by_point(rows, metrics) -> list of {grid, folder, point, runs, done, failed, metrics = {[key] =

@@ -19,7 +19,7 @@ M.layers = {
   { name = 'report', modules = { 'report' }, below = { 'experiment' } },
   { name = 'mirror', modules = { 'mirror' }, below = { 'runs' } },
   { name = 'commands', modules = { 'commands' }, below = { 'suite', 'report', 'mirror' } },
-  { name = 'prompt', modules = { 'prompt', 'help', 'notebook' }, below = { 'plot' } },
+  { name = 'prompt', modules = { 'prompt', 'help', 'notebook' }, below = { 'commands' } },
 }
 
 local layer_of, visible = {}, {}  -- by module; by layer: the layers that it may use

@@ -26,6 +26,11 @@ test('an installation works in any folder', function()
   out = run [[elsewhere/moved/bin/pushdown -e 'local m = pd.model.language_model{ alphabet = { "a", "b" },
     stack = { kind = "superposition", size = 3 } } print(m:log_probability "a a" < 0, pd.json ~= nil)']]
   test.equal(out, 'true\ttrue\n')
+  -- help finds the pages that are installed.
+  out = run [[elsewhere/moved/bin/pushdown -e 'help "why is training slow" help "cite"']]
+  for _, page in ipairs { 'docs/faq.md, "Why is training slow?"', 'CITATION.cff' } do
+    assert(out:find(page, 1, true), out)
+  end
   -- Runs of an installed program name the commit from which it was built.
   local commit = run(("git -C '%s' describe --always --dirty --abbrev=12 2>/dev/null || true"):format(source))
     :match('^%S+')

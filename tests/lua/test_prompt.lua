@@ -116,6 +116,167 @@ test('the cheat sheet fits 80 columns, and its examples run', function()
   test.equal(status, 0)
 end)
 
+test('earlier values: _, _1, ... _9', function()
+  local out, err, status = run({}, [[
+1
+'two'
+nil
+x = 4
+_ .. _1
+:time -n 5 7
+{_, _1, _2, _3}
+_12
+]])
+  assert(out:find "^1\ntwo\nnil\ntwo1\n" and out:find("\n{7, 'two1', 'two', 1}\n", 1, true), out)
+  assert(err:find('there is no value _12: _ is the last value, and _1 to _9 are those before it', 1, true), err)
+  test.equal(status, 1)
+end)
+
+test(':history and :save', function()
+  local path = program.folder .. '/saved.lua'
+  local entries = [[
+1 + 1
+local a, b = 3
+local function twice(n)
+  return 2 * n
+end
+nil + 1
+_ * twice(a)
+twice(a);
+local big = {} for i = 1, 3 do big[i] = i end return #big
+y = 'show(' -- a comment
+y -- another
+? pd.stack.kinds
+:history twice
+:save %s
+:save %s
+]]
+  local out, err = run({}, entries:format(path, path))
+  for _, text in ipairs { "\n   3  local function twice(n)\n        return 2 * n\n      end\n",
+    '\n   5  _ * twice(a)\n',
+    "8 entries in " .. path } do
+    assert(out:find(text, 1, true), text .. ' in\n' .. out)
+  end
+  assert(not out:find('nil + 1', 1, true), out)
+  assert(err:find("exists; :save -f " .. path .. ' replaces it', 1, true), err)
+  local again, problem, status = run { path }
+  test.equal(problem, '')
+  test.equal(status, 0)
+  test.equal(again, '2\n12\n3\nshow(\n')
+  -- A script draws the seeds that the session drew.
+  local drawn = 'pd.pda.load "dyck_pda"\nm = pd.model.language_model{ alphabet = { "a" } }\nm:log_probability "a"\n'
+  out = run({}, drawn .. ':save -f ' .. path .. '\n')
+  local number = out:match '\n(%-[%d.]+)\n'
+  assert(number and run({ path }):find(number, 1, true), out)
+  err = select(2, run({}, ':save\n:save a b\n:save ' .. path .. '\n1\n:save /nonexistent/x\n'))
+  for _, text in ipairs { ':save needs a file', "expected one file, got 'b' too", 'there is nothing to save',
+    "cannot write '/nonexistent/x'" } do
+    assert(err:find(text, 1, true), text .. ' in\n' .. err)
+  end
+  out = run({}, ':history\n:history zzz\n')
+  assert(out:find 'first entry' and out:find "No entry of this session has 'zzz'", out)
+end)
+
+test('!command runs a command of the system', function()
+  local out, err, status = run({}, "!echo 'one  two' | tr a-z A-Z\n!false\n!\n!kill -9 $$\n1\n")
+  test.equal(out, 'ONE  TWO\n1\n')
+  for _, text in ipairs { '!false ended with status 1', '! needs a command', 'was ended by signal 9' } do
+    assert(err:find(text, 1, true), text .. ' in\n' .. err)
+  end
+  test.equal(status, 1)
+end)
+
+test(':reload loads libraries and modules again, into the same tables', function()
+  local path = program.write('module_of_test.lua', "return { value = 1, old = true }\n")
+  local out, err = run({}, ([[
+package.path = '%s/?.lua;' .. package.path
+m = require 'module_of_test'
+pd.files.write('%s', "return { value = 2, new = function() return 'new' end }\n")
+:reload module_of_test
+m.value, m.old, m.new()
+pd.files.write('%s', "return {\n")
+:reload module_of_test
+m.value
+lines = pd.plot.lines
+:reload pd.plot
+lines ~= pd.plot.lines, pd.plot.lines ~= nil
+:reload csv
+:reload plto
+:reload stack
+:reload
+]]):format(program.folder, path, path))
+  for _, text in ipairs { 'Loaded module_of_test again', "\n2\tnil\tnew\n", '\n2\nLoaded pushdown.plot again',
+    'parts of it', 'true\ttrue', 'pushdown.csv was not loaded yet' } do
+    assert(out:find(text, 1, true), text .. ' in\n' .. out)
+  end
+  for _, text in ipairs { 'module_of_test was not changed: ', "no library or module 'plto', did you mean 'plot'?",
+    'pd.stack is a part of the core', ':reload needs the name' } do
+    assert(err:find(text, 1, true), text .. ' in\n' .. err)
+  end
+end)
+
+test(':runs and pd.runs.list() list the runs here', function()
+  local out, err = run({}, [[
+pd.runs.list()
+record = pd.runs.record{ experiment = 'demo', folder = 'runs/demo/1', options = {} }
+record:finish{ result = { cross_entropy = 0.25 } }
+pd.runs.list()
+#pd.runs.list{ status = 'failed' }
+:runs
+:runs show 1
+:runs shwo
+]], { folder = test.folder(), environment = 'PUSHDOWN_REGISTRY= ' })
+  assert(out:find '^No runs are recorded here%.\n', out)
+  for _, text in ipairs { 'demo', 'cross entropy 0.25', 'Run 1: demo' } do
+    assert(out:find(text, 1, true), text .. ' in\n' .. out)
+  end
+  assert(err:find "did you mean 'show'", err)
+end)
+
+test('unknown commands and fields suggest the nearest', function()
+  local _, err = run({}, ':histroy\n:zzzzz\npd.stak\npd.plot.linse\npd.runs.finnd()\npd.plot[1]\n')
+  for _, text in ipairs { 'there is no command :histroy, did you mean :history?',
+    'there is no command :zzzzz; there are',
+    "[pd] there is no pd.stak, did you mean 'stack'?", "[pd.plot] there is no pd.plot.linse, did you mean 'lines'?",
+    "[pd.runs] there is no pd.runs.finnd, did you mean 'find'?" } do
+    assert(err:find(text, 1, true), text .. ' in\n' .. err)
+  end
+end)
+
+test('??x shows sources and definitions', function()
+  local out, err = run({}, [[
+function double(n)
+  return 2 * n
+end
+??double
+??pd.plot.lines
+??runs.find
+??pd.stack.simulate
+??nondeterministic
+??lstm
+??dyck
+??pd.plot
+??Tensor.sum
+t = pd.tensor{ 1 }
+??t:matmul
+??print
+??nil
+??_99
+??superpositoin
+??
+]])
+  for _, text in ipairs { '-- entry 1 of the prompt\nfunction double(n)\n  return 2 * n\nend\n',
+    '-- scripts/lib/plot/lines.lua:', '-- scripts/lib/runs.lua:', '\nfunction M.find(', '(bindings/stack',
+    'a stack: nondeterministic: Simulates all runs of a weighted pushdown automaton',
+    '(docs/reference/stacks.md, "nondeterministic")',
+    '(src/stack/nondeterministic.cpp:', "c' = ", '(src/controller/lstm.cpp:', '(grammars/dyck.lua)',
+    '-- scripts/lib/plot.lua',
+    'Tensor:sum', 'Tensor:matmul', '(bindings/tensor', "There is no 'nil'", "There is no '_99'" } do
+    assert(out:find(text, 1, true), text .. ' in\n' .. out)
+  end
+  assert(err:find('?? needs a function', 1, true), err)
+end)
+
 test('completion inside calls, tables and strings', function()
   local complete = require 'pushdown.prompt.completion'
   -- The completions of the end of a text, and what follows them.
@@ -161,6 +322,11 @@ test('completion inside calls, tables and strings', function()
   test.equal(words "pd.grid.run{ restar", 'restarts')
   test.equal(words ':ti', 'time')
   test.equal(words ':ed', 'edit')
+  test.equal(words ':', 'edit help history quit reload run runs save time')
+  test.equal(words ':his', 'history')
+  test.equal(words ':reload plo', 'plot')
+  test.equal(words ':save ru', 'files')
+  test.equal(words '!ls ru', 'files')
   test.equal(words ':run ns_rnn/tra', 'ns_rnn/train')
   test.equal(words ':run tutorial/02', 'tutorial/02_grammar')
   test.equal(words ':run no/such', 'files')

@@ -1,10 +1,11 @@
 -- TAB completion inside calls, option tables and strings; the shell itself completes names and fields.
+local commands = require 'pushdown.prompt.commands'
 local described = require 'pushdown.prompt.described'
 local library = require 'pushdown.prompt.library'
 local options = require 'pushdown.prompt.options'
 local pd = require 'pushdown'
-local prompt = require 'pushdown.prompt.entry'
 local reading = require 'pushdown.prompt.reading'
+local scripts = require 'pushdown.prompt.script'
 
 -- What the core says of the names that arguments of functions can be: by the name of the function, and by the option
 -- that has such kinds.
@@ -155,16 +156,26 @@ local function texts_of(context)
   return arguments(full_name(context.called or frame.callee))
 end
 
+-- The completions of the words after a command, whose line begins at a position of the text.
+local function command_words(name, line, place)
+  local last = line:match '%S*$'
+  place = place + #line - #last
+  local first = last == line
+  local names = first and (name == 'run' or name == 'edit') and scripts.names()
+    or first and name == 'reload' and library.names or {}
+  local found = starting_with(last, names)
+  if #found > 0 then return place, found, ' ' end
+  if name == 'run' or name == 'edit' or name == 'save' then return place, 'files' end
+  return place, {}, ''
+end
+
 -- completion(text) -> the position where the word at the end of the text begins, its possible completions, and what
 -- follows a complete one; or that position and 'files'; or nothing if only a name of Lua can be completed.
 return function(text)
-  local command, script = text:match '^%s*:(%a*)$', text:match '^%s*:run%s+(%S*)$' or text:match '^%s*:edit%s+(%S*)$'
-  if command then return #text - #command + 1, starting_with(command, { 'edit', 'run', 'time' }), ' ' end
-  if script then
-    local names = starting_with(script, prompt.scripts())
-    if #names > 0 then return #text - #script + 1, names, ' ' end
-    return #text - #script + 1, 'files'
-  end
+  local command, asked, line = text:match '^%s*:(%a*)$', text:match '^%s*:(%a+)%s+(.*)$'
+  if command then return #text - #command + 1, starting_with(command, commands.names()), ' ' end
+  if asked and asked ~= 'time' and asked ~= 'help' then return command_words(asked, line, #text - #line + 1) end
+  if text:find '^%s*!' then return #text - #text:match '%S*$' + 1, 'files' end
   local context = reading(text)
   if not context then return nil end
   if context.quoted then

@@ -168,10 +168,10 @@ local function describe_kinds(topic)
   return #found > 0 and table.concat(found, '\n\n') or nil
 end
 
-local most_found = 20
+local most_found = 12
 
 local function found_text(title, entries)
-  local out = { title }
+  local out, page = { title }, nil
   for i, entry in ipairs(entries) do
     if i > most_found then
       out[#out + 1] = ('  and %d more'):format(#entries - most_found)
@@ -179,7 +179,9 @@ local function found_text(title, entries)
     end
     out[#out + 1] = wrapped(entry[1], '  ', '  ')
     out[#out + 1] = wrapped(entry[2], '      ')
+    page = page or entry[1]:find '%.md, "' and entry[1]
   end
+  if page then out[#out + 1] = wrapped(('? %s shows this section.'):format(page), '', '  ') end
   return table.concat(out, '\n')
 end
 

@@ -1,16 +1,18 @@
--- The prompt's additions to Lua: a cheat sheet, scripts run in the session, and suggestions for wrong names.
+-- The prompt's additions to Lua: a cheat sheet, and suggestions for wrong names.
 local pd = require 'pushdown'
-local script = require 'pushdown.prompt.script'
 
 local M = {}
 
 local sheet = [[
 At the prompt
-  expression      prints its value unless it ends with ';'; _ is the last value
-  ? x, help(x)    describes x              help 'word'   searches the docs
+  expression      prints its value unless it ends with ';'; _, _1 ... keep them
+  ? x, help(x)    describes x              help 'words'  searches the docs
+  ?? x            shows the source of x    !command      runs a shell command
   :time statement     runs it and prints the time; -n 20: 20 times, the median
   :run script words   runs a script here; _run has the locals of its main chunk
   :edit script words  opens a script in $EDITOR, then runs it
+  :history words      lists entries        :save file  writes them as a script
+  :reload library     loads it again       :runs       lists the runs here
   TAB             completes names, options in { }, kinds and files in quotes
   Up, Ctrl-R      recalls, searches        Ctrl-C        interrupts
   quit, Ctrl-D    leaves                   paste         a block is one entry
@@ -24,14 +26,11 @@ At the prompt
   t = pd.train.trainer{ model = m, train = d, epochs = 5,
         valid = s:dataset(100, { seed = 2 }) }
   for epoch in t:epochs() do print(epoch.cross_entropy) end
-  pd.stack.kinds()                         pd.controller.kinds()
-  pd.plot.lines{ series = { { y = { 3, 1, 2 } } } }
+  pd.stack.kinds()      pd.plot.lines{ series = { { y = { 3, 1, 2 } } } }
 ]]
 
 -- cheat_sheet() -> the page that a single '?' shows.
 function M.cheat_sheet() return sheet end
-
-M.scripts, M.run, M.edit = script.names, script.run, script.edit
 
 local function sorted_names(...)
   local names = {}

@@ -4,7 +4,7 @@ local pd = require 'pushdown'
 
 local M = {}
 
--- The words of a command line, with the quoting rules of a shell.
+-- words(line) -> the words of a command line, with the quoting rules of a shell.
 local function words_of(line)
   local words, at = {}, 1
   while true do
@@ -25,6 +25,8 @@ local function words_of(line)
     words[#words + 1] = word
   end
 end
+
+M.words = words_of
 
 -- names() -> the names that :run accepts besides paths: 'ns_rnn/train', 'tutorial/02_grammar'.
 function M.names()

@@ -106,6 +106,7 @@ local function add_docs(entries)
   for _, name in ipairs(tables.keys(docs, 'string')) do
     local usage, sentence = usage_and_sentence(docs[name])
     local shown = usage and not usage:match '^%(' and (name:match '^(.*[.])' or '') .. usage or name
+    if #shown > 70 then shown = shown:gsub('%b{}', '{...}') end
     local options = {}
     for _, option in ipairs(pd.options(name) or {}) do options[#options + 1] = option.name .. ': ' .. option.doc end
     entries[#entries + 1] = { title = shown, name = name, body = docs[name] .. ' ' .. table.concat(options, '. '),

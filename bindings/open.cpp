@@ -23,7 +23,7 @@ namespace pushdown {
   bind_session(L), bind_log(L), bind_tensor(L), bind_grammar(L), bind_pda(L), bind_task(L),      \
       bind_tree(L), bind_stack(L), bind_controller(L), bind_model(L), bind_transducer(L),        \
       bind_rules(L), bind_train(L), bind_record(L), bind_process(L), bind_file(L), bind_text(L), \
-      bind_options(L), bind_server(L)
+      bind_live(L), bind_options(L), bind_server(L)
 void PUSHDOWN_MODULES(lua_State* L);
 
 namespace {

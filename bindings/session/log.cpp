@@ -11,6 +11,7 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/text.h"
+#include "bindings/session/live.h"
 #include "bindings/session/terminal.h"
 
 namespace pushdown {
@@ -109,9 +110,19 @@ std::string log_level() {
   return {name.data(), name.size()};
 }
 
-void log_message(const std::string& level, const std::string& message) {
+namespace {
+
+void log_everywhere(const std::string& level, const std::string& message) {
   // The file and the terminal get the same text.
   the_log().logger->log(parse_level(level), spdlog::string_view_t(without_controls(message)));
+}
+
+}  // namespace
+
+void log_message(const std::string& level, const std::string& message) {
+  if (!is_logged(level)) return;
+  const LiveView::Hidden hidden;
+  log_everywhere(level, message);
 }
 
 void log_to_files(const std::string& level, const std::string& message) {
@@ -119,7 +130,7 @@ void log_to_files(const std::string& level, const std::string& message) {
   console.set_level(spdlog::level::off);
   const std::shared_ptr<void> again(nullptr,
                                     [&](void*) { console.set_level(spdlog::level::trace); });
-  log_message(level, message);
+  log_everywhere(level, message);
 }
 
 bool is_logged(const std::string& level) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "bindings/binder/text.h"
+#include "bindings/session/live_text.h"
 #include "bindings/session/log.h"
 #include "bindings/session/terminal.h"
 
@@ -18,22 +19,10 @@ constexpr auto kListenerPause = std::chrono::milliseconds(250);
 constexpr auto kPlainLine = std::chrono::seconds(10);
 constexpr int kShortestBar = 10, kLongestBar = 40;
 
-bool has_terminal() {
-  const char* term = std::getenv("TERM");
-  return ::isatty(STDERR_FILENO) != 0 && term != nullptr && std::string_view(term) != "dumb";
-}
-
 // Width of a line for a listener.
 constexpr int kListenerWidth = 100;
 
 ProgressListener the_listener = nullptr;
-
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::min(seconds + 0.5, 1e9));
-  if (whole >= 3600)
-    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
 
 std::string speed_text(const ProgressState& state, std::int64_t first, double seconds,
                        const std::string& unit) {
@@ -69,6 +58,13 @@ std::string progress_text(const ProgressState& state, std::int64_t first, double
 }
 
 void set_progress_listener(ProgressListener listener) { the_listener = listener; }
+bool has_listener() { return the_listener != nullptr; }
+void tell_listener(const std::string& text) { the_listener(text.c_str()); }
+
+bool has_error_terminal() {
+  const char* term = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) != 0 && term != nullptr && std::string_view(term) != "dumb";
+}
 
 void tell_progress(const std::string& level, const std::vector<std::string>& texts) {
   if (!the_listener) {
@@ -81,7 +77,7 @@ void tell_progress(const std::string& level, const std::vector<std::string>& tex
 
 ProgressLine::ProgressLine(Style style) : style_(style) {
   if (style_ != Style::automatic) return;
-  style_ = the_listener ? Style::listener : has_terminal() ? Style::terminal : Style::plain;
+  style_ = the_listener ? Style::listener : has_error_terminal() ? Style::terminal : Style::plain;
 }
 
 void ProgressLine::show(const ProgressState& state) {

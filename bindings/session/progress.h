@@ -19,6 +19,10 @@ struct ProgressState {
 // Receives each new text. May be called from any thread.
 using ProgressListener = void (*)(const char* text);
 void set_progress_listener(ProgressListener listener);  // null: none
+bool has_listener();
+void tell_listener(const std::string& text);
+// Returns whether stderr is a terminal in which the cursor can be moved.
+bool has_error_terminal();
 
 // Logs the results so far, one text per line, or passes them to the listener. Log files receive
 // them in both cases.

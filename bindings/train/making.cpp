@@ -93,6 +93,7 @@ TrainingPtr opened(lua_State* L, std::unique_ptr<Trainer> trainer, const Path& f
   tell_missing_locks(*trainer);
   record_training(L, *trainer, "resumed", folder);
   auto training = watched(L, std::move(trainer), progress);
+  training->continues = true;
   begin_mirror(L, *training, folder, target);
   return training;
 }
@@ -136,19 +137,18 @@ struct TrainerOptions {
                 {"progress", &Self::progress, "shows progress on stderr"},
                 {"resume", &Self::resume,
                  "continues the run in run_folder, if it contains one with the same model and "
-                 "options; if absent, true in the folder of the run of pd.experiment.start"},
+                 "options; if absent, true unless overwrite is set"},
                 {"mirror", &Self::mirror, kMirrorMeaning}})
         .open(&Self::rest, "", trainer_groups);
   }
 };
 
 // Returns the option `resume` or its default.
-bool resumes(lua_State* L, const TrainerOptions& options) {
+bool resumes(const TrainerOptions& options) {
   const Json& rest = options.rest;
   const bool overwrite = rest.contains("overwrite") && rest["overwrite"] == true;
   const bool named = rest.contains("run_folder") && rest["run_folder"].is_string();
-  if (!options.resume)
-    return named && !overwrite && in_experiment(L, rest["run_folder"].get<std::string>());
+  if (!options.resume) return named && !overwrite;
   check(!*options.resume || named, "train.trainer", "resume needs run_folder, which names the run");
   check(!*options.resume || !overwrite, "train.trainer",
         "resume and overwrite exclude each other: the run in the folder continues or is replaced");
@@ -193,7 +193,7 @@ TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
   check(!options.mirror || options.rest.contains("run_folder"), "train.trainer",
         "mirror needs run_folder, which names the run");
   const std::string target = mirror_target(L, options.mirror);
-  if (resumes(L, options))
+  if (resumes(options))
     if (const Path folder = rest["run_folder"].get<std::string>(); contains_run(folder))
       return opened(L, continue_trainer(problem->model(), rest, about_now(L), session_kinds(L)),
                     folder, options.progress, target, problem.get());

@@ -41,19 +41,6 @@ void record_training(lua_State* L, const Trainer& trainer, const char* event, co
                                     folder.string(), *wrong));
 }
 
-bool in_experiment(lua_State* L, const Path& folder) {
-  bool inside = false;
-  const auto wrong = call_library(
-      L, "pushdown.store.record", "in_experiment",
-      [&] {
-        Value<std::string>::push(L, folder.string());
-        return 1;
-      },
-      &inside);
-  if (wrong) throw std::runtime_error(*wrong);
-  return inside;
-}
-
 namespace {
 
 std::optional<std::string> call_mirror(lua_State* L, const char* function,

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bindings/binder/bind.h"
+#include "bindings/session/live.h"
 #include "train/trainer.h"
 
 namespace pushdown {
@@ -16,6 +17,8 @@ struct Training {
   bool progress = true;
   bool mirrored = false;       // see mirror_training
   bool bound_warned = false;   // of a cross-entropy below the lower bound
+  bool continues = false;      // a run of its folder, and nobody has been told
+  LivePace pace;               // of the epochs that were trained one by one
   double drawing_seconds = 0;  // time of the last drawing of the curves
   std::chrono::steady_clock::time_point drawn;
 };
@@ -26,10 +29,23 @@ struct ClassName<Training> {
   static constexpr const char* value = "Trainer";
 };
 
-// Logs the results of an epoch and draws the curves if they are due. `rate`: the learning rate
-// before the epoch; `name`: prefix of every message.
+// Logs the results of an epoch, shows them, and draws the curves if they are due. `rate`: the
+// learning rate before the epoch; `name`: prefix of every message.
 void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, double rate,
                 const std::string& name = "");
+// Says once that the training continues a run.
+void tell_continued(Training& training, const std::string& name = "");
+// Draws the learning curves of a run folder. A failure is logged and has no other effect.
+void draw_curves(lua_State* L, const Trainer& trainer, const Path& folder);
+// The log of the run folder, as long as the handle exists; null without a folder.
+std::shared_ptr<void> log_file_of(const Trainer& trainer);
+// Shows the epochs of a trainer in its row.
+void show_epochs(LiveRow& row, const Trainer& trainer);
+// Pushes what trainer:run() returns: a summary, or a list of them. `errors`: of trainers that
+// failed.
+Results push_summaries(lua_State* L, const std::vector<const Training*>& trainings,
+                       const std::vector<std::string>& names,
+                       const std::vector<std::string>& errors = {}, bool list = true);
 
 // Records the provenance of the training whose files are in `folder`, and enters it in the registry
 // of runs. event: "begins", "resumed", "saved", or "ended" when training is over. Errors are
@@ -44,8 +60,6 @@ std::vector<OptionGroup> trainer_groups(lua_State* L);
 std::optional<std::string> call_library(lua_State* L, const char* module, const char* function,
                                         const std::function<int()>& push_arguments,
                                         bool* result = nullptr);
-// Returns whether the folder belongs to the run of an experiment that this process has started.
-bool in_experiment(lua_State* L, const Path& folder);
 // Mirrors a training for a program that shows trainings (scripts/lib/mirror/files.lua). Function
 // and argument: "begins" and the target, "epoch" or "ended". Errors are logged.
 void mirror_training(lua_State* L, const Path& folder, const char* function,
@@ -62,5 +76,9 @@ void bind_making(Module& module);
 void bind_training_kinds(Module& module);
 // Binds pd.train.together and its class.
 void bind_together(Module& module);
+// Binds trainer:run and trainer:epochs.
+void bind_epochs(Class<Training>& trainer);
+// Binds the iterator of trainer:epochs.
+void bind_iterator(Module& module);
 
 }  // namespace pushdown

@@ -129,7 +129,7 @@ local before = {
   ['pd.train.together'] = { {} },
   ['Tensor:backward'] = { x, x }, ['Tensor:to'] = { x }, ['Trace:all_runs'] = { pda:trace 'a b' },
   ['Trace:best_run'] = { pda:trace 'a b' }, ['Trainer:evaluate'] = { trainer, data },
-  ['Trainer:save'] = { trainer, path 'x' },
+  ['Trainer:run'] = { trainer }, ['Trainer:save'] = { trainer, path 'x' },
   ['Transducer:translate'] = { transducer, 'a' }, ['Tree:text'] = { tree }, ['pd.grammar.from_rules'] = { "S --> 'a'" },
   ['pd.model.extract_pda'] = { nspda }, ['pd.model.insert_rules'] = { nspda, 'an_bn/whole' },
   ['pd.model.load'] = { path 'model.safetensors' }, ['pd.registry.open'] = { path 'registry.sqlite' },

@@ -22,11 +22,11 @@ double seconds_now() {
 }
 
 Terminal::Terminal(const std::vector<std::string>& words,
-                   const std::map<std::string, std::string>& environment) {
+                   const std::map<std::string, std::string>& environment, int columns, int rows) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  winsize size = {24, 100, 0, 0};
+  winsize size = {static_cast<unsigned short>(rows), static_cast<unsigned short>(columns), 0, 0};
   process_ = forkpty(&file_, nullptr, nullptr, &size);
   if (process_ < 0) throw std::runtime_error("forkpty failed");
   if (process_ == 0) {
@@ -52,8 +52,8 @@ void Terminal::type(const std::string& text) {
   }
 }
 
-void Terminal::resize(int columns) {
-  winsize size = {24, static_cast<unsigned short>(columns), 0, 0};
+void Terminal::resize(int columns, int rows) {
+  winsize size = {static_cast<unsigned short>(rows), static_cast<unsigned short>(columns), 0, 0};
   if (ioctl(file_, TIOCSWINSZ, &size) != 0) throw std::runtime_error("cannot resize");
 }
 

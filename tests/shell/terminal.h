@@ -24,7 +24,7 @@ class Terminal {
   // Starts the program with these arguments, and with these environment variables besides the
   // inherited ones.
   Terminal(const std::vector<std::string>& words,
-           const std::map<std::string, std::string>& environment);
+           const std::map<std::string, std::string>& environment, int columns = 100, int rows = 24);
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
@@ -37,8 +37,8 @@ class Terminal {
   double used_seconds() const;
   // Waits until the program has used this much more processor time.
   bool computes(double seconds);
-  // Sets the width of the window.
-  void resize(int columns);
+  // Sets the size of the window.
+  void resize(int columns, int rows = 24);
   // Sends a signal to the program.
   void signal(int number);
   // Waits for the end. Returns the exit status, or -1 after `seconds`.

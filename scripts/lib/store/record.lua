@@ -49,23 +49,15 @@ function M.hold(folder)
   if not held[folder] then error(('[runs.record] another process uses %s'):format(folder), 0) end
 end
 
--- Whether the folder is, or is inside, the folder of an open run for which fits(record, the folders are the same).
-local function inside_of(folder, fits)
+-- record.covers(folder): whether the folder is, or is inside, the folder of a run that this process has open.
+function M.covers(folder)
   local path = pd.file.real_path(folder) .. '/'
   for open, record in pairs(open_records) do
     local above = pd.file.real_path(open) .. '/'
-    if path:sub(1, #above) == above and fits(record, path == above) then return true end
+    if path:sub(1, #above) == above and not (record.training and path == above) then return true end
   end
   return false
 end
-
--- record.covers(folder): whether the folder is, or is inside, the folder of a run that this process has open.
-function M.covers(folder)
-  return inside_of(folder, function(record, same) return not (record.training and same) end)
-end
-
--- record.in_experiment(folder): the same for the runs of pd.experiment.start only.
-function M.in_experiment(folder) return inside_of(folder, function(record) return not record.training end) end
 
 -- A program that starts this one names in PUSHDOWN_RUN_LIST a file in which it finds the folders of the runs that this
 -- process begins or continues, each with a zero byte behind it.

@@ -15,6 +15,7 @@
 -- docs/reference/grids.md.
 local changes = require 'pushdown.grid.changes'
 local files = require 'pushdown.files'
+local live = require 'pushdown.text.live'
 local options_of = require 'pushdown.grid.options'
 local pd = require 'pushdown'
 local random = require 'pushdown.grid.random'
@@ -184,8 +185,8 @@ function M.run(given)
     given.missing == 'leave' and 'accept' or given.changed)
   if given.missing == 'leave' then session.runs, left = finished_of(session.runs) end
   session:enter()
-  session.pool:supervise(function() session:work() end)
-  if session.status_visible then io.stderr:write('\r\27[K') end
+  local function work() session.pool:supervise(function() session:work() end) end
+  if given.progress then live.during('', work) else work() end
   session:leave()
 
   local rows = {}

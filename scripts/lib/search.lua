@@ -16,6 +16,7 @@
 -- continues when it is started again.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local live = require 'pushdown.text.live'
 local pd = require 'pushdown'
 local plan = require 'pushdown.search.plan'
 local table_of = require 'pushdown.text.table'
@@ -91,13 +92,15 @@ end
 -- Leaves out all but the best candidates of the sorted field.
 function Search:cut(field, epochs, kept)
   while kept > 1 and field[kept].error do kept = kept - 1 end
-  local texts = {}
-  for k, one in ipairs(field) do
-    texts[k] = ('%s (%s)'):format(one.error and 'failed' or ('%.4f'):format(one.value), one[self.kind])
+  local left = {}
+  for k = 1, kept do left[k] = tostring(field[k][self.kind]) end
+  pd._live.tell(('%s%d of %d %ss go on after %s %s: %s'):format(self.name and self.name .. ': ' or '', kept, #field,
+    self.kind, self.over:gsub('s$', ''), epochs, table.concat(left, ', ')))
+  for k = #field, kept + 1, -1 do
+    field[k].dropped, field[k].trainer = epochs, nil
+    if self.left then self:left(field[k]) end
+    field[k] = nil
   end
-  pd.log.info(('%s%s = %d, value (%s): %s; %d of %d go on'):format(self.name and self.name .. ': ' or '', self.over,
-    epochs, self.kind, table.concat(texts, ', '), kept, #field))
-  for k = #field, kept + 1, -1 do field[k].dropped, field[k].trainer = epochs, nil; field[k] = nil end
   self:write()
 end
 
@@ -146,7 +149,9 @@ function M.run(given)
   if options.changed ~= 'rerun' then self:restore() end
   local field
   pd.log.if_interrupted(("pd.search.run with the same options continues the search in '%s'"):format(self.folder),
-    function() field = self:reduce() end)
+    function()
+      live.during(self.name or ('%d %ss'):format(#self.all, self.kind), function() field = self:reduce() end)
+    end)
   local best = field[1]
   if best.error then fail('every %s has failed; the last error is: %s', self.kind, best.error) end
   self:write(best)

@@ -47,10 +47,8 @@ end
 local Session = { log_tail = log_tail, stop_if_misspelt = stop_if_misspelt }
 Session.__index = Session
 
--- Prints a line above the status line.
-function Session:say(...)
-  if self.status_visible then io.stderr:write('\r\27[K') end
-  self.status_visible = false
+-- Prints a line above the live view.
+function Session:say(...)  -- luacheck: no self
   print((...):format(select(2, ...)))
   io.stdout:flush()
 end
@@ -152,9 +150,9 @@ function Session:ended(run, ending)
   if refused then stop_if_misspelt(run) end
 end
 
--- "3/40 finished; size=20 restart 2 epoch 31 0.0123; 4.1 runs/h, 5:10:00 left"
-function Session:status_text()
-  local parts, left, elsewhere, failed = {}, 0, 0, 0
+-- The state for the live view: "3/40 finished", and a row for each running run.
+function Session:status()
+  local rows, left, elsewhere, failed = {}, 0, 0, 0
   local mean = self.timed > 0 and self.seconds / self.timed or nil
   local now = pd.process.clock()
   for _, run in ipairs(self.runs) do
@@ -163,18 +161,26 @@ function Session:status_text()
     if run.status == 'waiting' then left = left + (mean or 0) end
     if run.status == 'running' then
       local epoch, difference = last_epoch(run.folder)
-      parts[#parts + 1] = ('%s%s%s'):format(self:title(run), epoch and ' epoch ' .. epoch or '',
-        difference and (' %.4f'):format(difference) or '')
+      rows[#rows + 1] = { name = self:title(run), best = difference and ('%.4f'):format(difference) or '',
+        note = epoch and 'epoch ' .. epoch or '', value = difference }
       left = left + math.max(0, (mean or 0) - (now - run.began))
     end
   end
-  local counts = ('%d/%d finished'):format(self.settled, #self.runs)
-  if failed > 0 then counts = counts .. (', %d failed'):format(failed) end
-  if elsewhere > 0 then counts = counts .. (', %d in other processes'):format(elsewhere) end
-  table.insert(parts, 1, counts)
-  if mean then
-    parts[#parts + 1] = ('%.1f runs/h, %s left'):format(3600 * self.workers / math.max(mean, 1e-3),
-      duration(left / self.workers))
+  local title = ('%d/%d finished'):format(self.settled, #self.runs)
+  if failed > 0 then title = title .. (', %d failed'):format(failed) end
+  if elsewhere > 0 then title = title .. (', %d in other processes'):format(elsewhere) end
+  return { title = title, rows = json.list(rows), fraction = self.settled / #self.runs,
+    seconds_left = mean and left / self.workers or nil, speed = mean and 3600 * self.workers / math.max(mean, 1e-3) }
+end
+
+-- "3/40 finished; size=20 restart 2 epoch 31 0.0123; 4.1 runs/h, 5:10:00 left"
+function Session.status_text(status)
+  local parts = { status.title }
+  for _, row in ipairs(status.rows) do
+    parts[#parts + 1] = (('%s %s %s'):format(row.name, row.note, row.best):gsub('%s+$', ''))
+  end
+  if status.speed then
+    parts[#parts + 1] = ('%.1f runs/h, %s left'):format(status.speed, duration(status.seconds_left))
   end
   return table.concat(parts, '; ')
 end
@@ -182,14 +188,12 @@ end
 function Session:show_status()
   local now = pd.process.clock()
   if not self.progress or now < self.next_status then return end
-  local columns = pd.process.columns 'stderr'
-  local terminal = columns and os.getenv 'TERM' ~= 'dumb'
-  self.next_status = now + (terminal and 0.5 or 60)
-  if terminal then
-    io.stderr:write('\r', self:status_text():sub(1, columns - 1), '\27[K')
-    self.status_visible = true
+  local style = pd._live.style()
+  self.next_status = now + (style == 'lines' and 60 or 0.5)
+  if style == 'lines' then
+    pd._live.tell(self.status_text(self:status()))
   else
-    pd.log.info(self:status_text())
+    pd._live.show(self:status())
   end
 end
 

@@ -52,14 +52,16 @@ end
 function M:train_group(group, epochs)
   for _, one in ipairs(group) do
     if not one.trainer then self:start(one) end
+    one.began = true
   end
+  self:plan_work(self.field)
   while true do
     local trainers, active, names = {}, {}, {}
     for _, one in ipairs(group) do
       if one.solved then return true end
       if not one.error and not one.trainer:finished() and one.epochs < (epochs or math.huge) then
         active[#active + 1], trainers[#trainers + 1] = one, one.trainer
-        names[#names + 1] = ('%srestart %d'):format(self.name and self.name .. ' ' or '', one.restart)
+        names[#names + 1] = self:name_of(one)
       end
     end
     if #active == 0 then return false end
@@ -72,9 +74,29 @@ function M:train_group(group, epochs)
   end
 end
 
+function M:name_of(one) return ('%srestart %d'):format(self.name and self.name .. ' ' or '', one.restart) end
+
+-- Marks a restart that was dropped in the live view.
+function M:left(one) pd._live.leave(self:name_of(one), ('left out after epoch %d'):format(one.dropped)) end
+
+-- Tells the live view how many epochs of all restarts there are at most.
+function M:plan_work(field)
+  local first = field[1]
+  for _, one in ipairs(field) do first = one.trainer and one or first end
+  local last, total, count, at = first.trainer:options().epochs, 0, #field, 0
+  for _, one in ipairs(self.all) do
+    if one.dropped and one.began then total = total + one.epochs end
+  end
+  for k, epochs in ipairs(self.rungs) do
+    if count > self.keep[k] then total, count, at = total + count * (epochs - at), self.keep[k], epochs end
+  end
+  pd._live.plan(total + count * math.max(last - at, 0))
+end
+
 -- Trains the field up to this epoch, or to its ends, one group after the other; returns at once if a restart is solved.
 function M:train(field, epochs)
   local size = self.together or math.max(1, #field)
+  self.field = field
   for first = 1, #field, size do
     local group = {}
     for k = first, math.min(first + size - 1, #field) do group[#group + 1] = field[k] end

@@ -100,7 +100,7 @@ function M:train(field, value)
   end
   if self.kind == 'point' then call.restarts = self.repeats else call.points = { {} } end
   if self.solved then call.enough = function(rows) return self:note(field, rows, value) end end
-  pd.log.info(('%s: %d %s%s%s'):format(self.name, #field, self.kind, #field == 1 and '' or 's',
+  pd._live.tell(('%s: %d %s%s%s'):format(self.name, #field, self.kind, #field == 1 and '' or 's',
     value and (' up to %s = %s'):format(self.over, tostring(value)) or ''))
   self:note(field, grid.run(call), value)
 end

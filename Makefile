@@ -40,7 +40,7 @@ $(BUILD)/build.ninja:
 	cmake --preset release
 
 run: packages $(BUILD)/build.ninja
-	cmake --build --preset release -j $(JOBS) --target shell core notebooks
+	@scripts/tools/build.sh release $(JOBS) shell core notebooks
 	$(BUILD)/pushdown --threads $(JOBS) scripts/tutorial/01_first_run.lua
 
 build: packages $(BUILD)/build.ninja

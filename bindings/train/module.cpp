@@ -74,14 +74,14 @@ std::string training_line(const Training& training) {
   const Trainer& trainer = *training.trainer;
   const std::string finished = trainer.finished();
   std::string text =
-      fmt::format("Trainer: {}, epoch {} of {}, {} updates", model_name(*trainer.model()),
-                  trainer.epochs_done(), trainer.options()["epochs"].get<std::int64_t>(),
-                  trainer.updates_done());
+      fmt::format("Trainer: {}, epoch {} of {}", model_name(*trainer.model()),
+                  trainer.epochs_done(), trainer.options()["epochs"].get<std::int64_t>());
   if (!trainer.history().empty()) {
     const auto best = trainer.history().back().best_epoch;
     text += fmt::format(", best {} in epoch {}", measured_text(trainer.history()[best - 1]), best);
   }
-  if (const Path* folder = trainer.run_folder()) text += ", " + folder->string();
+  if (const Path* folder = trainer.run_folder())
+    text += fmt::format(", run folder '{}'", folder->string());
   if (!finished.empty()) return text + ", finished: " + finished;
   return text + (trainer.updates_done() > 0 ? ", paused" : ", not begun");
 }

@@ -257,7 +257,7 @@ TEST_F(Live, ThePromptShowsEpochsAndTrainers) {
   terminal.type("dofile '" + home_ + "/live.lua'; t = pd.train.resume('" + home_ + "/run-1')\n");
   ASSERT_TRUE(terminal.expect("pd> "));
   terminal.type("t\n");
-  ASSERT_TRUE(terminal.expect("Trainer: lstm, epoch 0 of 2, 0 updates")) << terminal.screen();
+  ASSERT_TRUE(terminal.expect("Trainer: lstm, epoch 0 of 2")) << terminal.screen();
   ASSERT_TRUE(terminal.expect("not begun")) << terminal.screen();
   terminal.type("for e in t:epochs() do last = e end\n");
   ASSERT_TRUE(terminal.expect("epoch 2  ")) << terminal.screen();

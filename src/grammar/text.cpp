@@ -35,17 +35,34 @@ class Reader {
     });
     if (!continued_.empty()) read_line(continued_, continued_origin_);
     check(!source_.rules.empty(), kWhere, "{}: there are no rules", file_);
-    for (const auto& [left, side] : sides_)
-      check(side.weighted == 0 || side.unweighted == 0, kWhere,
-            "{}: some alternatives of {} have a weight and some have none", side.origin, left);
+    for (const auto& [left, side] : sides_) share_rest(left, side);
     return source_;
   }
 
  private:
+  // The alternatives of one left side.
   struct Side {
-    std::string origin;
-    int weighted = 0, unweighted = 0;
+    double sum = 0, largest = 0;  // of the written weights
+    bool weighted = false;
+    std::vector<std::size_t> without_weight = {};  // rules, by index
   };
+
+  // Alternatives without a weight share what the weights of the others leave of 1.
+  void share_rest(const std::string& left, const Side& side) {
+    if (!side.weighted || side.without_weight.empty()) return;
+    const auto& origin = source_.rules[side.without_weight.front()].origin;
+    check(side.largest <= 1, kWhere,
+          "{}: an alternative of {} has no weight, and the others have counts, of which no rest is "
+          "known; write its count",
+          origin, left);
+    constexpr double kRounding = 1e-9;
+    check(1 - side.sum > kRounding, kWhere,
+          "{}: an alternative of {} has no weight, and the weights of the others sum to {:.6g}, "
+          "which leaves nothing for it",
+          origin, left, side.sum);
+    const double share = (1 - side.sum) / static_cast<double>(side.without_weight.size());
+    for (const auto rule : side.without_weight) source_.rules[rule].weight = share;
+  }
 
   // A backslash at the end of a line joins it with the next one.
   void read_physical_line(std::string_view line, const std::string& origin) {
@@ -84,10 +101,15 @@ class Reader {
 
   void read_alternative(GrammarLine& line) {
     NamedRule rule{left_, right_side(line), 1.0, line.origin()};
-    const auto weight = line.weight();
-    if (weight) rule.weight = *weight;
-    auto& side = sides_.try_emplace(left_, Side{line.origin()}).first->second;
-    ++(weight ? side.weighted : side.unweighted);
+    auto& side = sides_[left_];
+    if (const auto weight = line.weight()) {
+      rule.weight = *weight;
+      side.weighted = true;
+      side.sum += *weight;
+      side.largest = std::max(side.largest, *weight);
+    } else {
+      side.without_weight.push_back(source_.rules.size());
+    }
     source_.rules.push_back(std::move(rule));
   }
 

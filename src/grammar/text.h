@@ -10,7 +10,8 @@
 // * A nonterminal is any other run of characters without white space, | [ ] # and quotes; it may
 //   end in primes (S'). A backslash before one of | [ ] # % ' " makes it a part of the name.
 // * A weight in brackets, [0.25] or [1/3], follows its alternative. Weights are relative to the sum
-//   over the left side. Either all alternatives of a left side have a weight or none (all equal).
+//   over the left side. Without any weight, all alternatives of a left side are equally probable.
+//   If some have weights, which are probabilities, the others share the rest of 1 equally.
 // * The first left side is the start symbol unless %start, or % start, names another.
 // * A line that ends in a backslash continues on the next line.
 // * Comment lines that begin with #% contain declarations that NLTK does not have: `#% name dyck`,

@@ -76,7 +76,11 @@ TEST(GrammarText, ErrorsNameTheLine) {
       {"S -> 'a' [0.5", "expected ']'"},
       {"S -> 'a' [1/0]", "divided by zero"},
       {"S -> 'a' [0.5] 'b'", "expected | or the end of the line"},
-      {"S -> 'a' [0.5] | 'b'", "some alternatives of S have a weight"},
+      {"S -> 'a' [3] |\nS -> 'b'", "g.txt:1: an alternative of S has no weight, and the others"},
+      {"S -> 'a' [.5] | 'b' [.5]\nS -> 'c'",
+       "g.txt:2: an alternative of S has no weight, and the weights of the others sum to 1, which "
+       "leaves nothing for it"},
+      {"S -> 'a' [.7] | 'b' [.6] | 'c'", "sum to 1.3"},
       {"S -> 'a b'", "contains white space"},
       {"S -> ''", "must not be empty"},
       {"S -> '\\n'", "unknown escape \\n"},
@@ -99,6 +103,21 @@ TEST(GrammarText, ErrorsNameTheLine) {
       EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
     }
   }
+}
+
+TEST(GrammarText, AlternativesWithoutWeightShareTheRest) {
+  const auto weights = [](const std::string& text) {
+    std::vector<double> list;
+    for (const auto& rule : Grammar(parse_grammar(text)).rules()) list.push_back(rule.weight);
+    return list;
+  };
+  EXPECT_EQ(weights("S -> 'a' S [0.5] | 'b'"), (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(weights("S -> 'a' | 'b' [0.5]\n   | 'c'"), (std::vector<double>{0.25, 0.5, 0.25}));
+  EXPECT_EQ(weights("S -> 'a' [0] | 'b' | 'c'"), (std::vector<double>{0, 0.5, 0.5}));
+  EXPECT_TRUE(Grammar(parse_grammar("S -> 'a' S [0.4] | 'b'")).warnings().empty());
+  // A weight that is wrong by itself is the error.
+  EXPECT_THROW(Grammar(parse_grammar("S -> 'a' [-1] | 'b'")), std::invalid_argument);
+  EXPECT_THROW(Grammar(parse_grammar("S -> 'a' [nan] | 'b'")), std::invalid_argument);
 }
 
 TEST(GrammarText, OneRule) {

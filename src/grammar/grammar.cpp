@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "grammar/normal_form.h"
 #include "grammar/symbol_text.h"
+#include "grammar/useless_symbols.h"
 
 namespace pushdown {
 
@@ -94,6 +95,23 @@ Alphabet make_alphabet(const GrammarSource& source, const Reporter& report) {
   return Alphabet(ordered);
 }
 
+// Reports all nonterminals without rules at once.
+void check_defined(const GrammarSource& source, const Alphabet& alphabet,
+                   const std::vector<std::string>& nonterminals, const Reporter& report) {
+  const auto undefined = find_useless_symbols(source).undefined;
+  if (undefined.empty()) return;
+  const auto& [name, origin] = undefined.front();
+  if (undefined.size() > 1)
+    report.stop(origin, "nonterminals {} have no rules; terminals are written in quotes",
+                listed(undefined));
+  if (alphabet.find(name))
+    report.stop(origin, "nonterminal {} has no rules; the terminal is written {}", name,
+                quoted_terminal(name));
+  const auto near = nearest_names(name, nonterminals);
+  report.stop(origin, "nonterminal {} has no rules{}", name,
+              near.empty() ? "" : ", did you mean " + near + "?");
+}
+
 std::vector<Rule> number_rules(const GrammarSource& source, const Alphabet& alphabet,
                                const std::vector<std::string>& nonterminals,
                                const Reporter& report) {
@@ -105,22 +123,9 @@ std::vector<Rule> number_rules(const GrammarSource& source, const Alphabet& alph
     if (!std::isfinite(named.weight) || named.weight < 0)
       report.stop(named.origin, "the weight of a rule of {} must be a number of at least 0, got {}",
                   named.left, named.weight);
-    for (const auto& symbol : named.right) {
-      if (symbol.terminal) {
-        rule.right.push_back({true, alphabet.id(symbol.name)});
-        continue;
-      }
-      const auto found = ids.find(symbol.name);
-      if (found == ids.end()) {
-        if (alphabet.find(symbol.name))
-          report.stop(named.origin, "nonterminal {} has no rules; the terminal is written {}",
-                      symbol.name, quoted_terminal(symbol.name));
-        const auto near = nearest_names(symbol.name, nonterminals);
-        report.stop(named.origin, "nonterminal {} has no rules{}", symbol.name,
-                    near.empty() ? "" : ", did you mean " + near + "?");
-      }
-      rule.right.push_back({false, found->second});
-    }
+    for (const auto& symbol : named.right)
+      rule.right.push_back(
+          {symbol.terminal, symbol.terminal ? alphabet.id(symbol.name) : ids.at(symbol.name)});
     rules.push_back(std::move(rule));
   }
   return rules;
@@ -181,74 +186,24 @@ std::vector<std::string> normalise_weights(std::vector<Rule>& rules,
   return warnings;
 }
 
-std::string listed(const std::vector<bool>& good, const std::vector<std::string>& names) {
-  std::vector<std::string> bad;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (!good[i]) bad.push_back(names[i]);
-  return quoted_list(bad);
-}
-
-std::string first_origin(const std::vector<Rule>& rules, const std::vector<bool>& good) {
-  for (const auto& rule : rules)
-    if (!good[rule.left]) return rule.origin;
-  return "";
-}
-
-bool all(const std::vector<bool>& flags) {
-  return std::find(flags.begin(), flags.end(), false) == flags.end();
-}
-
-// Rules of weight 0 also make symbols reachable, because an option may set a weight to 0.
-void check_reachable(const std::vector<Rule>& rules, const Alphabet& alphabet,
-                     const std::vector<std::string>& nonterminals, int start,
-                     const Reporter& report) {
-  std::vector<std::vector<const Rule*>> by_left(nonterminals.size());
-  for (const auto& rule : rules) by_left[rule.left].push_back(&rule);
-  std::vector<bool> reached(nonterminals.size(), false), used(alphabet.size(), false);
-  std::vector<int> open{start};
-  reached[start] = true;
-  while (!open.empty()) {
-    const int left = open.back();
-    open.pop_back();
-    for (const auto* rule : by_left[left])
-      for (const auto symbol : rule->right) {
-        if (symbol.terminal) {
-          used[symbol.id] = true;
-        } else if (!reached[symbol.id]) {
-          reached[symbol.id] = true;
-          open.push_back(symbol.id);
-        }
-      }
-  }
-  if (!all(reached))
-    report.stop(first_origin(rules, reached), "the start symbol {} does not reach {}",
-                nonterminals[start], listed(reached, nonterminals));
-  if (!all(used))
-    report.stop("", "the start symbol {} does not reach the terminal {}", nonterminals[start],
-                listed(used, alphabet.symbols()));
-}
-
-void check_productive(const std::vector<Rule>& rules, const std::vector<std::string>& nonterminals,
-                      int start, const Reporter& report) {
-  std::vector<bool> productive(nonterminals.size(), false);
-  const StopCheck stop;
-  for (bool changed = true; changed;) {
-    stop();
-    changed = false;
-    for (const auto& rule : rules) {
-      if (productive[rule.left] || rule.weight == 0) continue;
-      if (!std::all_of(rule.right.begin(), rule.right.end(),
-                       [&](Symbol symbol) { return symbol.terminal || productive[symbol.id]; }))
-        continue;
-      productive[rule.left] = changed = true;
-    }
-  }
-  if (!productive[start])
-    report.stop(first_origin(rules, productive), "the start symbol {} derives no terminal string",
-                nonterminals[start]);
-  if (!all(productive))
-    report.stop(first_origin(rules, productive), "no terminal string can be derived from {}",
-                listed(productive, nonterminals));
+// Reports all useless symbols at once.
+void check_useful(const GrammarSource& source, const std::string& start, const Reporter& report) {
+  const auto [undefined, unproductive, unreachable] = find_useless_symbols(source);
+  std::string text, origin;
+  const auto add = [&](const std::string& part, const std::string& place) {
+    if (text.empty()) origin = place;
+    text += (text.empty() ? "" : "; ") + part;
+  };
+  if (!unreachable.empty())
+    add(fmt::format("the start symbol {} does not reach {}", start, listed(unreachable)),
+        unreachable.front().origin);
+  for (const auto& symbol : unproductive)
+    if (symbol.name == start)
+      report.stop(symbol.origin, "the start symbol {} derives no terminal string", start);
+  if (!unproductive.empty())
+    add("no terminal string can be derived from " + listed(unproductive),
+        unproductive.front().origin);
+  if (!text.empty()) report.stop(origin, "{}", text);
 }
 
 }  // namespace
@@ -262,6 +217,7 @@ Grammar::Grammar(const GrammarSource& source) {
   data->unambiguous = source.unambiguous;
   data->nonterminals = left_sides(source);
   data->alphabet = make_alphabet(source, report);
+  check_defined(source, data->alphabet, data->nonterminals, report);
   data->rules = number_rules(source, data->alphabet, data->nonterminals, report);
   const auto start = source.start.empty() ? source.rules.front().left : source.start;
   const auto found = std::find(data->nonterminals.begin(), data->nonterminals.end(), start);
@@ -272,8 +228,7 @@ Grammar::Grammar(const GrammarSource& source) {
   }
   data->start = static_cast<int>(found - data->nonterminals.begin());
   data->warnings = normalise_weights(data->rules, data->nonterminals, report);
-  check_reachable(data->rules, data->alphabet, data->nonterminals, data->start, report);
-  check_productive(data->rules, data->nonterminals, data->start, report);
+  check_useful(source, start, report);
   auto form = make_normal_form(data->alphabet, data->nonterminals, data->rules, data->start);
   data->termination.assign(form.mass.begin(), form.mass.begin() + data->nonterminals.size());
   if (form.rounding > 1e-9)

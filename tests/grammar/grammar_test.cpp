@@ -9,6 +9,7 @@
 #include "grammar/inside.h"
 #include "grammar/normal_form.h"
 #include "grammar/text.h"
+#include "grammar/useless_symbols.h"
 
 namespace pushdown::grammar_test {
 namespace {
@@ -65,6 +66,11 @@ TEST(Grammar, ErrorsNameOriginAndSymbol) {
       {"S -> 'a' [0] | 'b' [0]",
        "text:1: the weights of nonterminal S must have a positive finite sum, got 0"},
       {"S -> 'a' S [1] | 'a' [0]", "derives no terminal string"},
+      {"S -> 'a' Bx\n | Cx B\nB -> 'b' Dx",
+       "text:1: nonterminals 'Bx' (text:1), 'Cx' (text:2), 'Dx' (text:3) have no rules"},
+      {"S -> 'a' | T\nT -> T 'b'\nU -> 'c'\nV -> V",
+       "text:3: the start symbol S does not reach 'U' (text:3), 'V' (text:4); no terminal string "
+       "can be derived from 'T' (text:2), 'V' (text:4)"},
       {"%start X\nS -> 'a'", "the start symbol X has no rules"},
   };
   for (const auto& [text, expected] : cases) {
@@ -86,6 +92,25 @@ TEST(Grammar, ErrorsNameOriginAndSymbol) {
   EXPECT_THROW(Grammar{source}, std::invalid_argument);
   source.rules = {{"S", {{true, "a"}}, std::nan("")}};
   EXPECT_THROW(Grammar{source}, std::invalid_argument);
+}
+
+TEST(Grammar, UselessSymbolsAreRemoved) {
+  auto source = parse_grammar(
+      "S -> 'a' S [.4] | 'b' [.4] | T 'x' [.1] | Ux [.1]\nT -> T 'y'\nV -> 'z' S\nW -> V | T | "
+      "'b'");
+  source.symbols = {"z", "b", "y"};
+  std::vector<std::string> removed;
+  const Grammar grammar(without_useless_symbols(source, removed));
+  EXPECT_EQ(removed, (std::vector<std::string>{"Ux (text:1) has no rules",
+                                               "T (text:2) derives no terminal string",
+                                               "V (text:3) is not reached from the start symbol",
+                                               "W (text:4) is not reached from the start symbol"}));
+  EXPECT_EQ(to_text(grammar), "#% symbols 'b' 'a'\nS -> 'a' S [0.5] | 'b' [0.5]\n");
+  removed.clear();
+  EXPECT_EQ(without_useless_symbols(grammar.source(), removed).rules.size(), 2u);
+  EXPECT_TRUE(removed.empty());
+  EXPECT_THROW(Grammar(without_useless_symbols(parse_grammar("S -> S"), removed)),
+               std::invalid_argument);
 }
 
 TEST(Grammar, SupercriticalIsAWarningWithTheTerminationProbability) {

@@ -113,6 +113,9 @@ class StringTable {
     std::set<Word> words;
     add_own(symbol, length, words);
     for (const int other : below_[symbol]) add_own(other, length, words);
+    constexpr double kOverhead = 100;  // bytes of a small vector and of its node
+    check_memory(kWhere, fmt::format("the table of strings of {} symbols", length),
+                 static_cast<double>(words.size()) * (kOverhead + sizeof(int) * length));
     return table_[{symbol, length}] = std::vector<Word>(words.begin(), words.end());
   }
 
@@ -267,6 +270,24 @@ std::vector<Word> strings_of_length(const Grammar& grammar, int length, std::int
     return Membership(grammar).accepts() ? std::vector<Word>{{}} : std::vector<Word>{};
   return StringTable(grammar, static_cast<std::size_t>(most))
       .strings(grammar.normal_form().start, length);
+}
+
+std::vector<Word> strings_up_to(const Grammar& grammar, int longest, std::int64_t limit) {
+  constexpr std::string_view kPlace = "grammar.strings";
+  check(longest >= 0, kPlace, "up_to must be at least 0, got {}", longest);
+  check(limit >= 1, kPlace, "limit must be at least 1, got {}", limit);
+  std::vector<Word> all;
+  if (Membership(grammar).accepts()) all.push_back({});
+  StringTable table(grammar, static_cast<std::size_t>(limit) + 1);
+  for (int length = 1; length <= longest; ++length) {
+    const auto& words = table.strings(grammar.normal_form().start, length);
+    check(all.size() + words.size() <= static_cast<std::size_t>(limit), kPlace,
+          "there are more than {} strings of up to {} symbols ({} of up to {}): lower up_to or "
+          "raise limit",
+          limit, longest, all.size(), length - 1);
+    all.insert(all.end(), words.begin(), words.end());
+  }
+  return all;
 }
 
 }  // namespace pushdown

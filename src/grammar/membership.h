@@ -68,4 +68,9 @@ class Membership {
 // negative or most < 1.
 std::vector<Word> strings_of_length(const Grammar& grammar, int length, std::int64_t most);
 
+// Returns all strings of at most `longest` symbols, each once: the shortest first, and those of the
+// same length in the order of the alphabet. Throws std::invalid_argument if `longest` is negative
+// or there are more than `limit`, and std::runtime_error if there is too little memory.
+std::vector<Word> strings_up_to(const Grammar& grammar, int longest, std::int64_t limit);
+
 }  // namespace pushdown

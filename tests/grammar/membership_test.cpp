@@ -203,5 +203,38 @@ TEST(StringsOfLength, AllOfThemOrTheRequestedNumber) {
   }
 }
 
+TEST(StringsUpTo, AreThoseOfTheOracleInOrder) {
+  for (const auto& [name, text] : oracle::grammar_texts()) {
+    SCOPED_TRACE(name);
+    const Grammar grammar(parse_grammar(text));
+    const auto weights = oracle::sums(grammar, 5);
+    std::vector<Word> expected;
+    for (const auto& word : oracle::all_words(grammar.alphabet().size(), 5))
+      if (oracle::weight_of(weights, word) > 0) expected.push_back(word);
+    EXPECT_EQ(strings_up_to(grammar, 5, 10'000), expected);
+    EXPECT_EQ(strings_up_to(grammar, 5, static_cast<std::int64_t>(expected.size())), expected);
+    if (expected.size() > 1) {
+      EXPECT_THROW(strings_up_to(grammar, 5, static_cast<std::int64_t>(expected.size()) - 1),
+                   std::invalid_argument);
+    }
+  }
+}
+
+TEST(StringsUpTo, LimitsAreErrors) {
+  const Grammar grammar(parse_grammar("S -> 'a' S | 'b' S | 'a'"));
+  try {
+    strings_up_to(grammar, 40, 100);
+    ADD_FAILURE() << "no error";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "[grammar.strings] there are more than 100 strings of up to 40 symbols (63 of up "
+                 "to 6): lower up_to or raise limit");
+  }
+  EXPECT_THROW(strings_up_to(grammar, -1, 100), std::invalid_argument);
+  EXPECT_THROW(strings_up_to(grammar, 1, 0), std::invalid_argument);
+  // Long strings of a language with few of them.
+  EXPECT_EQ(strings_up_to(Grammar(parse_grammar("S -> 'a' S 'b' | ")), 200, 1000).size(), 101u);
+}
+
 }  // namespace
 }  // namespace pushdown::membership_test

@@ -212,8 +212,17 @@ std::vector<double> log_probabilities(const Grammar& grammar, const std::vector<
 }
 
 std::vector<double> expected_rule_counts(const Grammar& grammar, const Word& word) {
-  check(log_probability(grammar, word) > kMinusInfinity, "grammar.expected_rule_counts",
-        "'{}' is not in the language", grammar.alphabet().text(word));
+  double log_weight = 0;
+  auto counts = expected_rule_counts(grammar, word, log_weight);
+  check(log_weight > kMinusInfinity, "grammar.expected_rule_counts", "'{}' is not in the language",
+        grammar.alphabet().text(word));
+  return counts;
+}
+
+std::vector<double> expected_rule_counts(const Grammar& grammar, const Word& word,
+                                         double& log_probability) {
+  log_probability = pushdown::log_probability(grammar, word);
+  if (log_probability == kMinusInfinity) return {};
   return Counter(grammar, word).run();
 }
 

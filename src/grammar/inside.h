@@ -18,6 +18,9 @@ std::vector<double> log_probabilities(const Grammar& grammar, const std::vector<
 //     count[r] = d log G(w) / d log weight[r].
 // Throws std::invalid_argument if G(w) = 0.
 std::vector<double> expected_rule_counts(const Grammar& grammar, const Word& word);
+// Also returns log G(w). If that is -infinity, the counts are empty.
+std::vector<double> expected_rule_counts(const Grammar& grammar, const Word& word,
+                                         double& log_probability);
 
 // Throws std::invalid_argument, with a message that starts with `where`, if an id is not in 0 ..
 // size-1.

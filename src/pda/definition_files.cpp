@@ -127,7 +127,8 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
 const DefinitionWords& words_of(DefinitionKind kind) {
   static const DefinitionWords grammar{
       "grammar.load", "grammar", "grammar", {".txt", ".pcfg", ".cfg", ".scfg", ".itg"}};
-  static const DefinitionWords automaton{"pda.load", "pushdown automaton", "automaton", {".pda"}};
+  static const DefinitionWords automaton{
+      "pda.load", "pushdown automaton", "automaton", {".pda", ".jff"}};
   return kind == DefinitionKind::grammar ? grammar : automaton;
 }
 

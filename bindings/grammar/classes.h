@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/stopping.h"
 #include "bindings/binder/options.h"
+#include "grammar/parse_tree.h"
 #include "grammar/sampler.h"
 
 namespace pushdown {
@@ -17,6 +18,16 @@ struct ClassName<Grammar> {
 template <>
 struct ClassName<Sampler> {
   static constexpr const char* value = "Sampler";
+};
+
+// A derivation with its grammar.
+struct Derivation {
+  Grammar grammar;
+  Parse parse;
+};
+template <>
+struct ClassName<Derivation> {
+  static constexpr const char* value = "Derivation";
 };
 
 // Binds load, parse, build, list and describe of pd.grammar.

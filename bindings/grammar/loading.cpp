@@ -12,11 +12,14 @@
 #include "grammar/exchange_text.h"
 #include "grammar/synchronous_text.h"
 #include "grammar/text.h"
+#include "grammar/useless_symbols.h"
 
 namespace pushdown {
 namespace {
 
 using AnyGrammar = std::variant<Grammar, SynchronousGrammar>;
+
+constexpr const char* kPrune = "removes symbols that no derivation uses, instead of refusing them";
 
 // A wrong declaration would give wrong entropies. A few milliseconds are spent on testing it with
 // some short strings.
@@ -32,7 +35,12 @@ void check_promise(const Grammar& grammar) {
          std::exp(found->log_probability), std::exp(found->log_best));
 }
 
-Grammar built(const GrammarSource& source) {
+Grammar built(GrammarSource source, bool prune = false) {
+  if (prune) {
+    std::vector<std::string> removed;
+    source = without_useless_symbols(std::move(source), removed);
+    for (const auto& symbol : removed) log_message("info", "pruned: " + symbol);
+  }
   Grammar grammar = warned(Grammar(source));
   check_promise(grammar);
   return grammar;
@@ -96,7 +104,7 @@ NamedSynchronousRule synchronous_rule(const Json& row, bool& weighted) {
 SynchronousGrammar build_synchronous(const Json& spec) {
   check(spec.is_object() && spec.contains("rules"), "grammar.synchronous",
         "expected a table with a list of rules");
-  for (const auto* word : {"symbols", "unambiguous", "conditioned_removal"})
+  for (const auto* word : {"symbols", "unambiguous", "conditioned_removal", "prune"})
     check(!spec.contains(word), "grammar",
           "a synchronous grammar has no '{}'; its alphabets are ordered by 'source_symbols' and "
           "'target_symbols'",
@@ -145,7 +153,7 @@ AnyGrammar build_grammar(const Json& spec) {
   if (spec.value("synchronous", Json(false)) == Json(true)) return build_synchronous(spec);
   check_keys("grammar.build", spec,
              {"name", "doc", "start", "symbols", "rules", "options", "unambiguous",
-              "conditioned_removal", "synchronous"});
+              "conditioned_removal", "synchronous", "prune"});
   GrammarSource source;
   source.name = text_entry("grammar", spec, "name");
   source.start = text_entry("grammar", spec, "start");
@@ -154,7 +162,7 @@ AnyGrammar build_grammar(const Json& spec) {
   for (const auto& row : spec["rules"]) add_rules(source, row);
   if (spec.value("conditioned_removal", Json(false)) == Json(true))
     source = remove_rules_conditioned(source);
-  return built(source);
+  return built(std::move(source), spec.value("prune", Json(false)) == Json(true));
 }
 
 struct GrammarSpec {
@@ -167,15 +175,24 @@ struct GrammarSpec {
          text_option("start", nullptr, "start symbol; if absent, that of the first rule"),
          list_option("symbols", nullptr, "alphabet in order"),
          boolean_option("unambiguous", false, "every string has only one derivation"),
+         boolean_option("prune", false, kPrune),
          boolean_option("conditioned_removal", false,
                         "removes epsilon and unary rules as the published code does, which changes "
                         "the distribution")});
   }
 };
 
-AnyGrammar parse_text(const std::string& text, const std::string& file) {
-  if (says_synchronous(text)) return built(parse_synchronous(text, file));
-  return built(parse_grammar(text, file));
+struct TextOptions {
+  bool prune = false;
+  static OptionRows rows() {
+    return declare<TextOptions>({{"prune", &TextOptions::prune, kPrune}});
+  }
+};
+
+AnyGrammar parse_text(const std::string& text, const std::string& file, bool prune) {
+  if (!says_synchronous(text)) return built(parse_grammar(text, file), prune);
+  check(!prune, "grammar.parse", "{}: prune is not supported for synchronous grammars", file);
+  return built(parse_synchronous(text, file));
 }
 
 AnyGrammar load_grammar(lua_State* L, const std::string& name, const std::optional<Json>& options) {
@@ -183,11 +200,13 @@ AnyGrammar load_grammar(lua_State* L, const std::string& name, const std::option
   const Json given = options.value_or(Json::object());
   if (path.extension() == ".lua")
     return build_grammar(run_definition(L, DefinitionKind::grammar, path, given));
-  resolve_options("grammar.load", {}, given);  // a text has no options
+  const bool synchronous = path.extension() == ".scfg" || path.extension() == ".itg";
+  std::vector<OptionSpec> specs;
+  if (!synchronous) specs.push_back(boolean_option("prune", false, kPrune));
+  const auto own = resolve_options("grammar.load", specs, given);
   const auto text = read_definition(L, DefinitionKind::grammar, path);
-  if (path.extension() == ".scfg" || path.extension() == ".itg")
-    return built(parse_synchronous(text, path.string()));
-  return parse_text(text, path.string());
+  if (synchronous) return built(parse_synchronous(text, path.string()));
+  return parse_text(text, path.string(), own["prune"].get<bool>());
 }
 
 struct Limits {
@@ -209,23 +228,27 @@ std::vector<std::pair<std::string, double>> change_limits(const Limits& given) {
   return {{"steps", limits.steps}, {"memory", limits.memory}};
 }
 
-AnyGrammar parse(const std::string& text) { return parse_text(text, "text"); }
+AnyGrammar parse(const std::string& text, const TextOptions& options) {
+  return parse_text(text, "text", options.prune);
+}
 Grammar from_nltk(const std::string& text) { return built(parse_grammar(text, "text")); }
 
-struct RuleListOptions {
+struct RuleListOptions : TextOptions {
   std::string start;
   std::optional<std::vector<std::string>> tags;
   static OptionRows rows() {
-    return declare<RuleListOptions>(
-        {{"start", &RuleListOptions::start, "start symbol; if absent, that of the first rule"},
-         {"tags", &RuleListOptions::tags,
-          "the left sides whose right sides are words, also words that are spelt like a left side; "
-          "if absent, found from the rules"}});
+    return declare<RuleListOptions>({{"start", &RuleListOptions::start,
+                                      "start symbol; if absent, that of the first rule"},
+                                     {"tags", &RuleListOptions::tags,
+                                      "the left sides whose right sides are words, also words that "
+                                      "are spelt like a left side; "
+                                      "if absent, found from the rules"}})
+        .with<RuleListOptions, TextOptions>();
   }
 };
 
 Grammar from_rules(const std::string& text, const RuleListOptions& options) {
-  return built(parse_rule_list(text, "text", options.start, options.tags));
+  return built(parse_rule_list(text, "text", options.start, options.tags), options.prune);
 }
 
 }  // namespace
@@ -236,11 +259,13 @@ void bind_grammar_loading(Module& module) {
           "load",
           "load(name_or_path, options) -> Grammar or SynchronousGrammar  Returns a grammar of the "
           "grammars folder, or the grammar in a file: a grammar file (.lua), text in NLTK's "
-          "notation (.txt, .pcfg, .cfg) or a synchronous grammar (.scfg, .itg).")
+          "notation (.txt, .pcfg, .cfg), which has the option prune, or a synchronous grammar "
+          "(.scfg, .itg).")
       .texts<&all_grammars>()
       .def<&parse>(
           "parse",
-          "parse(text) -> Grammar or SynchronousGrammar  Returns a grammar from text in NLTK's "
+          "parse(text, {options}) -> Grammar or SynchronousGrammar  Returns a grammar from text in "
+          "NLTK's "
           "notation, or a synchronous grammar if the text has a line '#% synchronous'.")
       .def<&from_nltk>("from_nltk",
                        "from_nltk(text) -> Grammar  Returns a grammar from the text of an "

@@ -3,12 +3,15 @@
 
 #include <fmt/ranges.h>
 
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
 #include "bindings/grammar/alphabet.h"
+#include "bindings/grammar/estimation.h"
 #include "bindings/grammar/synchronous.h"
 #include "bindings/session/state.h"
+#include "grammar/best_parses.h"
 #include "grammar/device_inside.h"
 #include "grammar/exchange_text.h"
 #include "grammar/greibach.h"
@@ -21,16 +24,6 @@
 #include "grammar/text.h"
 
 namespace pushdown {
-
-// A derivation with its grammar.
-struct Derivation {
-  Grammar grammar;
-  Parse parse;
-};
-template <>
-struct ClassName<Derivation> {
-  static constexpr const char* value = "Derivation";
-};
 
 namespace grammar_module {
 
@@ -121,6 +114,43 @@ std::optional<Derivation> parse_tokens(const Grammar& grammar, const Tokens& tok
   auto parse = best_parse(grammar, to_word(grammar.alphabet(), tokens));
   if (!parse) return std::nullopt;
   return Derivation{grammar, std::move(*parse)};
+}
+
+struct ParsesOptions {
+  std::int64_t best = 10;
+  static OptionRows rows() {
+    return declare<ParsesOptions>(
+        {{"best", &ParsesOptions::best, "maximum number of derivations", Between{1, 1e6}}});
+  }
+};
+
+std::vector<Derivation> parses(const Grammar& grammar, const Tokens& tokens,
+                               const ParsesOptions& options) {
+  std::vector<Derivation> list;
+  for (auto& parse : best_parses(grammar, to_word(grammar.alphabet(), tokens), options.best))
+    list.push_back({grammar, std::move(parse)});
+  return list;
+}
+
+struct StringsOptions {
+  int up_to = 0;
+  std::int64_t limit = 10'000;
+  using Self = StringsOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"up_to", &Self::up_to, "length of the longest strings", required, Between{0, 1000}},
+         {"limit", &Self::limit, "an error if there are more strings", Between{1, 1e7}}});
+  }
+};
+
+std::tuple<std::vector<std::string>, std::vector<double>> strings(const Grammar& grammar,
+                                                                  const StringsOptions& options) {
+  const auto words = strings_up_to(grammar, options.up_to, options.limit);
+  std::vector<std::string> texts;
+  for (const auto& word : words) texts.push_back(grammar.alphabet().text(word));
+  auto probabilities = log_probabilities(grammar, words);
+  for (auto& value : probabilities) value = std::exp(value);
+  return {std::move(texts), std::move(probabilities)};
 }
 
 Json rules_table(const Grammar& grammar) {
@@ -220,7 +250,8 @@ void bind_alphabet(Module& module) {
 }
 
 void bind_grammar_class(Module& module) {
-  Class<Grammar>(module, "A probabilistic context-free grammar.")
+  Class<Grammar> grammar(module, "A probabilistic context-free grammar.");
+  grammar
       .def<&log_probability>(
           "log_probability",
           "grammar:log_probability(tokens) -> number  Returns the natural logarithm of the "
@@ -251,6 +282,9 @@ void bind_grammar_class(Module& module) {
       .def<&parse_tokens>("parse",
                           "grammar:parse(tokens) -> Derivation  Returns the most probable "
                           "derivation of a string, or nil outside the language.")
+      .def<&parses>("parses",
+                    "grammar:parses(tokens, {options}) -> table  Returns the most probable "
+                    "derivations of a string, best first: all if there are fewer than `best`.")
       .def<&count_parses>(
           "parse_count",
           "grammar:parse_count(tokens) -> number  Returns the number of derivations of a string: 0 "
@@ -263,6 +297,12 @@ void bind_grammar_class(Module& module) {
       .def<&rule_counts>("rule_counts",
                          "grammar:rule_counts(tokens) -> table  Returns how often the derivations "
                          "of a string use each rule on average, in the order of rules().")
+      .def<&strings>(
+          "strings",
+          "grammar:strings{options} -> table, table  Returns all strings of at most `up_to` "
+          "symbols "
+          "and their probabilities: the shortest first, and those of the same length in the order "
+          "of the alphabet.")
       .def<&rules_table>("rules",
                          "grammar:rules() -> table  Returns the rules, each {left, right, "
                          "weight, text, origin}, with normalized weights.")
@@ -271,6 +311,10 @@ void bind_grammar_class(Module& module) {
           "grammar:text(notation='own') -> string  Returns the grammar as text: in the notation "
           "that pd.grammar.parse reads ('own'), in that of NLTK ('nltk'), which requires other "
           "names for some symbols, or as a list of rules without quotes ('rules').")
+      .def<[](const Grammar& saved, const std::string& path) { write_file(path, to_text(saved)); }>(
+          "save",
+          "grammar:save(path)  Writes the grammar as text that pd.grammar.load reads from a file "
+          "named .pcfg, .cfg or .txt.")
       .def<&closed_rules_text>(
           "normal_form",
           "grammar:normal_form() -> string  Returns the binary rules that remain after the removal "
@@ -305,6 +349,7 @@ void bind_grammar_class(Module& module) {
       .def<&show>("__show", "show(grammar) -> string  Returns all rules as text.")
       .def<&line_of>("__tostring",
                      "tostring(grammar) -> string  Returns one line about the grammar.");
+  bind_grammar_estimation(module, grammar);
 }
 
 void bind_derivation(Module& module) {

@@ -6,6 +6,7 @@
 #include "bindings/pda/classes.h"
 #include "bindings/session/log.h"
 #include "pda/from_grammar.h"
+#include "pda/jflap.h"
 #include "pda/minimisation.h"
 #include "pda/notation.h"
 
@@ -131,6 +132,23 @@ std::vector<std::string> automata_and_hints(lua_State* L) {
   return names;
 }
 
+Pda pda_from_jflap(const std::string& text, const std::string& file, const std::string& name) {
+  auto general = parse_jflap(text, file);
+  general.name = name;
+  auto made = converted(general);
+  if (!made.direct)
+    log_message("info",
+                fmt::format("{}: converted through a grammar, because some moves read no symbol or "
+                            "change several stack symbols; states and stack symbols are new",
+                            file));
+  return warned(std::move(made.pda));
+}
+
+Pda parse_text(const std::string& text) {
+  if (looks_like_jflap(text)) return pda_from_jflap(text, "text", "");
+  return warned(Pda(parse_pda(text)));
+}
+
 }  // namespace
 
 Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options) {
@@ -139,6 +157,8 @@ Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& o
   if (path.extension() != ".lua") {
     resolve_options("pda.load", {}, given);  // a text has no options
     const auto text = read_definition(L, DefinitionKind::automaton, path);
+    if (path.extension() == ".jff")
+      return pda_from_jflap(text, path.string(), path.stem().string());
     return warned(Pda(parse_pda(text, path.string())));
   }
   return build_pda(run_definition(L, DefinitionKind::automaton, path, given));
@@ -148,13 +168,15 @@ void bind_pda_loading(Module& module) {
   module
       .call<[](const PdaSpec& given) { return build_pda(given.spec); }>(
           "pda{options} -> Pda  Returns an automaton from a list of transitions.")
-      .def<[](const std::string& text) { return warned(Pda(parse_pda(text))); }>(
-          "parse",
-          "parse(text) -> Pda  Returns an automaton from text with one transition per line.")
+      .def<&parse_text>("parse",
+                        "parse(text) -> Pda  Returns an automaton from text with one transition "
+                        "per line, or from "
+                        "the XML of a JFLAP file.")
       .def<&load_pda>(
           "load",
           "load(name_or_path, options) -> Pda  Returns an automaton of the grammars folder, a hint "
-          "('an_bn/whole'), or the automaton in an automaton file (.lua) or a text file (.pda).")
+          "('an_bn/whole'), or the automaton in an automaton file (.lua), a text file (.pda) or a "
+          "file of JFLAP (.jff).")
       .texts<&automata_and_hints>()
       .def<&hint_names>("hints",
                         "hints() -> table  Returns the names of the hints that load() knows: "

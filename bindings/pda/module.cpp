@@ -1,12 +1,18 @@
 // pd.pda: pushdown automata. loading.cpp makes them, and trace.cpp has their runs.
 #include "bindings/pda/classes.h"
 
+#include <fmt/ranges.h>
+
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
+#include "bindings/grammar/classes.h"
 #include "bindings/tensor/classes.h"
 #include "pda/deterministic_run.h"
+#include "pda/difference.h"
 #include "pda/minimisation.h"
 #include "pda/notation.h"
+#include "pda/to_grammar.h"
 
 namespace pushdown {
 namespace pda_module {
@@ -103,6 +109,46 @@ bool accepts(const Pda& pda, const Tokens& tokens) {
   return log_weight(pda, tokens) > kMinusInfinity;
 }
 
+using NamedNumbers = std::vector<std::pair<std::string, double>>;
+
+std::tuple<Grammar, NamedNumbers> grammar_of(const Pda& pda) {
+  auto made = grammar_from_pda(pda);
+  return {std::move(made.grammar),
+          {{"log_total", made.log_total}, {"log_factor", made.log_factor}}};
+}
+
+struct DifferenceRows : DifferenceOptions {
+  using Self = DifferenceRows;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"up_to", &Self::up_to, "length of the longest strings to compare", Between{0, 100'000}},
+         {"compare",
+          &Self::weights,
+          "whether both accept a string, or the weights of its accepting runs",
+          {{"acceptance", false}, {"weights", true}}},
+         {"tolerance", &Self::tolerance, "relative difference up to which weights count as equal",
+          Between{0, 1}},
+         {"limit", &Self::limit, "an error if the search takes more moves", at_least(1)}});
+  }
+};
+
+// A string and what differs, or nil and up to which length nothing does.
+std::tuple<std::optional<std::string>, std::string> difference_of(const Pda& a, const Pda& b,
+                                                                  const DifferenceRows& options) {
+  const auto found = difference(a, b, options);
+  if (!found)
+    return {std::nullopt, fmt::format("equal{} up to length {}", options.weights ? " weights" : "",
+                                      options.up_to)};
+  const double first = found->log_weights[0], second = found->log_weights[1];
+  auto text = fmt::format("{}", fmt::join(found->string, " "));
+  // The prompt shows an empty text as nothing.
+  const std::string what = found->string.empty() ? "the empty string: " : "";
+  if (first == kMinusInfinity) return {std::move(text), what + "accepted by the second only"};
+  if (second == kMinusInfinity) return {std::move(text), what + "accepted by the first only"};
+  return {std::move(text), fmt::format("{}weight {:.6g} in the first, {:.6g} in the second", what,
+                                       std::exp(first), std::exp(second))};
+}
+
 struct MinimalOptions {
   bool keep_dead = false;
   static OptionRows rows() {
@@ -148,6 +194,12 @@ void bind_pda(lua_State* L) {
   using namespace pda_module;
   Module module(L, "pda", "Weighted pushdown automata.");
   bind_pda_loading(module);
+  module.def<&difference_of>(
+      "difference",
+      "difference(first, second, {options}) -> string, string  Returns the shortest string on "
+      "which "
+      "two automata differ, the first in the order of the alphabet, and what differs; or nil and "
+      "'equal up to length 12'. Raises an error after `limit` moves.");
   bind_trace(module);
   Class<Pda>(module, "A weighted pushdown automaton.")
       .def<&accepts>("accepts",
@@ -198,6 +250,12 @@ void bind_pda(lua_State* L) {
       .def<&minimal_pda>("minimal",
                          "pda:minimal{options} -> Pda  Returns a deterministic automaton with "
                          "equal states merged and without the parts that no accepted string uses.")
+      .def<&grammar_of>(
+          "grammar",
+          "pda:grammar() -> Grammar, table  Returns a grammar whose derivations are the accepting "
+          "runs (triple construction), and {log_total, log_factor}: log_weight(w) is the grammar's "
+          "log_probability(w) + log_total - length * log_factor. The factor is 1 unless the total "
+          "weight of all strings is infinite.")
       .def<&isomorphic>("isomorphic",
                         "pda:isomorphic(other) -> boolean  Returns whether two deterministic "
                         "automata are the same up to the names of states and of the bottom symbol.")
@@ -210,6 +268,10 @@ void bind_pda(lua_State* L) {
       .def<&transitions_table>("transitions",
                                "pda:transitions() -> table  Returns the transitions, each {state, "
                                "top, symbol, next, push or replace or pop, weight, text, origin}.")
+      .def<[](const Pda& pda, const std::string& path) { write_file(path, to_text(pda)); }>(
+          "save",
+          "pda:save(path)  Writes the automaton as text that pd.pda.load reads from a file named "
+          ".pda.")
       .def<[](const Pda& pda) { return to_text(pda); }>(
           "text", "pda:text() -> string  Returns the automaton as text that pd.pda.parse reads.")
       .def<&show>("__show", "show(pda) -> string  Returns all transitions as text.")

@@ -6,9 +6,12 @@
 #include "bindings/binder/options.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/classes.h"
+#include "bindings/pda/classes.h"
 #include "bindings/session/inputs.h"
+#include "bindings/session/log.h"
 #include "bindings/session/state.h"
 #include "bindings/task/dataset.h"
+#include "pda/to_grammar.h"
 #include "task/curriculum.h"
 #include "task/labelled_sampling.h"
 #include "task/string_floor.h"
@@ -20,6 +23,7 @@ using LabelledPtr = std::shared_ptr<LabelledDataset>;
 
 struct MadeLabels : LabelledOptions {
   std::shared_ptr<Grammar> grammar;
+  std::shared_ptr<Pda> pda;
   std::array<int, 2> lengths{};
   std::variant<double, std::array<double, 2>> difficult = 0.0;
   OneOrMore<LabelledPtr> exclude;
@@ -27,7 +31,8 @@ struct MadeLabels : LabelledOptions {
   using Self = MadeLabels;
   static OptionRows rows() {
     return declare<Self>(
-        {{"grammar", &Self::grammar, "language of the valid strings", required},
+        {{"grammar", &Self::grammar, "language of the valid strings"},
+         {"pda", &Self::pda, "automaton that accepts the valid strings, instead of a grammar"},
          {"lengths", &Self::lengths, "{lowest, highest} length of a string", required},
          {"positives", &Self::positives, "number of valid strings", at_least(0)},
          {"negatives", &Self::negatives, "number of invalid strings", at_least(0)},
@@ -50,6 +55,24 @@ struct MadeLabels : LabelledOptions {
   }
 };
 
+// The grammar that is given, or that of the automaton.
+Grammar grammar_of(const MadeLabels& options) {
+  constexpr auto kWhere = "task.labelled";
+  check((options.grammar == nullptr) != (options.pda == nullptr), kWhere,
+        "expected either a grammar or a pda, got {}", options.grammar ? "both" : "none of them");
+  if (options.grammar) return *options.grammar;
+  auto grammar = grammar_from_pda(*options.pda).grammar;
+  std::vector<std::string> unused;
+  for (const auto& symbol : options.pda->alphabet().symbols())
+    if (!grammar.alphabet().find(symbol)) unused.push_back(symbol);
+  if (!unused.empty())
+    log_message("warn",
+                fmt::format("[{}] no accepted string has the symbol {}; invalid strings do not "
+                            "have it either",
+                            kWhere, quoted_list(unused)));
+  return grammar;
+}
+
 LabelledDataset dataset_of(lua_State* L, MadeLabels options) {
   options.shortest = options.lengths[0];
   options.longest = options.lengths[1];
@@ -59,7 +82,7 @@ LabelledDataset dataset_of(lua_State* L, MadeLabels options) {
   options.difficult_high = std::get<1>(options.difficult)[1];
   const auto& excluded = options.exclude.list;
   options.seed = seed_or_next(L, options.own_seed);
-  return make_labelled(*options.grammar, options, {excluded.begin(), excluded.end()});
+  return make_labelled(grammar_of(options), options, {excluded.begin(), excluded.end()});
 }
 
 struct OwnLabels {
@@ -199,10 +222,10 @@ std::string line_of(const LabelledDataset& dataset) {
 void bind_labelled(Module& module) {
   using namespace task_labelled;
   module
-      .def<&dataset_of>(
-          "labelled",
-          "labelled{options} -> LabelledDataset  Returns strings of the grammar's language, and "
-          "strings that are rejected by an exact oracle made from the grammar.")
+      .def<&dataset_of>("labelled",
+                        "labelled{options} -> LabelledDataset  Returns strings of the language of "
+                        "a grammar or an "
+                        "automaton, and strings that are rejected by an exact oracle made from it.")
       .def<&own_strings>("labelled_dataset",
                          "labelled_dataset{options} -> LabelledDataset  Returns a dataset of "
                          "given strings.")

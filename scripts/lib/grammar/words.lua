@@ -13,12 +13,12 @@ local function copy(library, without)
   return result
 end
 
-local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous',
+local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous', 'prune',
   'conditioned_removal', 'synchronous', 'source_symbols', 'target_symbols', 'transition', 'bottom', 'states',
   'stack_symbols', 'accepting', 'at_bottom', 'dead', 'strength' }
 
 -- The words that occur in only one kind of file.
-local kind_of = { rule = 'grammar', unambiguous = 'grammar', conditioned_removal = 'grammar',
+local kind_of = { rule = 'grammar', unambiguous = 'grammar', prune = 'grammar', conditioned_removal = 'grammar',
   synchronous = 'grammar', source_symbols = 'grammar', target_symbols = 'grammar',
   transition = 'automaton', bottom = 'automaton', states = 'automaton', stack_symbols = 'automaton',
   accepting = 'automaton', at_bottom = 'automaton', dead = 'automaton', strength = 'automaton' }
@@ -53,6 +53,7 @@ local function words_of(spec, path, given, resolve)
   function words.doc(text) set_once('doc', 'doc', text) end
   function words.start(symbol) set_once('start', 'start', symbol) end
   function words.unambiguous() spec.unambiguous = true end
+  function words.prune() spec.prune = true end
   function words.conditioned_removal() spec.conditioned_removal = true end
   function words.synchronous() spec.synchronous = true end
 
@@ -197,7 +198,7 @@ local function environment(words, strings, count_steps)
 end
 
 -- Runs the text of the file at `path`. Returns its declarations: {kind = 'grammar', name, doc, start,
--- symbols, rules, options, unambiguous, conditioned_removal, synchronous, source_symbols,
+-- symbols, rules, options, unambiguous, prune, conditioned_removal, synchronous, source_symbols,
 -- target_symbols} or {kind = 'automaton', name, doc, start, symbols, states, stack_symbols, bottom,
 -- accepting, at_bottom, dead, strength, transitions, options}; or nil and a message. `resolve` checks
 -- options, `run` calls a chunk within the limits, and `count_steps` adds to the steps used so far.

@@ -1,0 +1,250 @@
+-- Strings in order, best parses, useless symbols, shares of probability, grammars of treebanks, and inside-outside,
+-- from Lua.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local files = require 'pushdown.files'
+
+-- All derivations of a string by trying all rules and splits: a list of {probability, uses of each rule}. For grammars
+-- without empty and unary rules.
+local function derivations(grammar, string)
+  local words, by_left = {}, {}
+  for word in string:gmatch '%S+' do words[#words + 1] = word end
+  for place, rule in ipairs(grammar:rules()) do
+    rule.place = place
+    by_left[rule.left] = by_left[rule.left] or {}
+    table.insert(by_left[rule.left], rule)
+  end
+  local of_symbol
+  -- The derivations of words first .. last from the symbols of a right side from `k` on.
+  local function of_side(side, k, first, last)
+    if k > #side then return first > last and { { probability = 1, uses = {} } } or {} end
+    local list = {}
+    for middle = first, last - (#side - k) do
+      local heads = of_symbol(side[k], first, middle)
+      local tails = #heads > 0 and of_side(side, k + 1, middle + 1, last) or {}
+      for _, head in ipairs(heads) do
+        for _, tail in ipairs(tails) do
+          local uses = {}
+          for _, part in ipairs { head, tail } do
+            for rule, count in pairs(part.uses) do uses[rule] = (uses[rule] or 0) + count end
+          end
+          list[#list + 1] = { probability = head.probability * tail.probability, uses = uses }
+        end
+      end
+    end
+    return list
+  end
+  function of_symbol(symbol, first, last)
+    if symbol.terminal then
+      return first == last and words[first] == symbol.symbol and { { probability = 1, uses = {} } } or {}
+    end
+    local list = {}
+    for _, rule in ipairs(by_left[symbol.symbol]) do
+      for _, d in ipairs(of_side(rule.right, 1, first, last)) do
+        d.uses[rule.place] = (d.uses[rule.place] or 0) + 1
+        list[#list + 1] = { probability = d.probability * rule.weight, uses = d.uses }
+      end
+    end
+    return list
+  end
+  return of_symbol({ symbol = grammar:start() }, 1, #words)
+end
+
+local english = pd.grammar.parse [[
+  S -> NP VP
+  VP -> V NP [0.7] | VP PP
+  NP -> 'I' [0.2] | 'stars' [0.3] | 'telescopes' [0.1] | NP PP
+  PP -> P NP
+  V -> 'saw'
+  P -> 'with'
+]]
+
+test('alternatives without a weight share the rest of the probability', function()
+  local function weights(text)
+    local list = {}
+    for _, rule in ipairs(pd.grammar.parse(text):rules()) do list[#list + 1] = rule.weight end
+    return table.concat(list, ' ')
+  end
+  test.equal(weights "S -> 'a' S [0.4] | 'b'", '0.4 0.6')
+  test.equal(weights "S -> 'a' [0.5] | 'b' | 'c'", '0.5 0.25 0.25')
+  test.fails('text:1: an alternative of S has no weight, and the weights of the others sum to 1', function()
+    weights "S -> 'a' [0.5] | 'b' [0.5] | 'c'"
+  end)
+  test.fails('have counts, of which no rest is known', function() weights "S -> 'a' [3] | 'b'" end)
+  test.equal(#english:warnings(), 0)
+end)
+
+test('all strings up to a length, with their probabilities', function()
+  local g = pd.grammar.parse "S -> 'b' S 'b' [0.25] | 'a' S 'a' [0.25] | 'c' [0.25] | S [0.25]"
+  local strings, probabilities = g:strings { up_to = 5 }
+  test.equal(table.concat(strings, ', '), 'c, b c b, a c a, b b c b b, b a c a b, a b c b a, a a c a a')
+  for i, w in ipairs(strings) do test.near(probabilities[i], math.exp(g:log_probability(w)), 1e-15) end
+  test.equal(#pd.grammar.load('dyck'):strings { up_to = 1 }, 0)
+  test.equal(pd.grammar.parse "S -> 'a' | ":strings { up_to = 0 }[1], '')
+  test.fails('more than 10 strings of up to 20 symbols', function() g:strings { up_to = 20, limit = 10 } end)
+  test.fails('up_to', function() g:strings {} end)
+  test.fails('up_to', function() g:strings { up_to = -1 } end)
+end)
+
+test('the best parses are those of an enumeration', function()
+  for _, w in ipairs { 'I saw stars with telescopes', 'I saw stars with telescopes with I with stars' } do
+    local all = derivations(english, w)
+    table.sort(all, function(a, b) return a.probability > b.probability end)
+    local parses = english:parses(w, { best = 1000 })
+    test.equal(#parses, #all)
+    test.equal(#parses, english:parse_count(w))
+    for i, parse in ipairs(parses) do test.near(parse:log_probability(), math.log(all[i].probability), 1e-12) end
+    test.near(parses[1]:log_probability(), english:parse(w):log_probability(), 1e-12)
+    test.equal(#english:parses(w, { best = 2 }), 2)
+  end
+  test.equal(#english:parses 'saw I', 0)
+  test.fails("'moon'", function() english:parses 'I saw moon' end)
+  test.fails('best', function() english:parses('I saw I', { best = 0 }) end)
+  -- A cycle of unary rules has infinitely many derivations.
+  local cycle = pd.grammar.parse "S -> S [0.5] | 'a'"
+  for i, parse in ipairs(cycle:parses('a', { best = 20 })) do
+    test.near(parse:log_probability(), i * math.log(0.5), 1e-12)
+  end
+end)
+
+test('useless symbols are reported at once, or removed', function()
+  local text = "S -> 'a' S | 'b' | T\nT -> T 'c'\nU -> 'd' | V\n"
+  test.fails("text:3: nonterminal V has no rules", function() pd.grammar.parse(text) end)
+  test.fails("nonterminals 'V' %(text:3%), 'W' %(text:4%) have no rules", function()
+    pd.grammar.parse(text .. 'U -> W')
+  end)
+  test.fails("text:3: the start symbol S does not reach 'U' %(text:3%), 'V' %(text:4%); no terminal string can .* 'T'",
+    function() pd.grammar.parse(text .. "V -> 'e'", { prune = false }) end)
+  local g = pd.grammar.parse(text, { prune = true })
+  test.equal(table.concat(g:nonterminals(), ' '), 'S')
+  test.equal(g:text(), "S -> 'a' S [0.5] | 'b' [0.5]\n")
+  test.fails('derives no terminal string', function() pd.grammar.parse('S -> S', { prune = true }) end)
+  test.fails('did you mean', function() pd.grammar.parse(text, { prunes = true }) end)
+  local base = os.tmpname()
+  files.write(base .. '.pcfg', text)
+  test.equal(pd.grammar.load(base .. '.pcfg', { prune = true }):text(), g:text())
+  files.write(base .. '.lua',
+    "name 'mine' rule \"S -> 'a' S | 'b' | T\"\nrule \"T -> T 'c'\"\nsymbols { 'c', 'b' }\nprune()")
+  test.equal(pd.grammar.load(base .. '.lua'):text(), "#% name mine\n#% symbols 'b' 'a'\n" .. g:text())
+  for _, ending in ipairs { '', '.pcfg', '.lua' } do os.remove(base .. ending) end
+  test.equal(#pd.grammar.build { rules = { { text = "S -> 'a' | T" } }, prune = true }:rules(), 1)
+  test.equal(#pd.grammar.from_rules('S --> a\nT --> T', { prune = true }):rules(), 1)
+  test.fails('prune is not supported for synchronous grammars', function()
+    pd.grammar.parse("#% synchronous\nS -> 'a' | 'b'", { prune = true })
+  end)
+end)
+
+test('the grammar of a treebank has the relative frequencies of its rules', function()
+  local trees = pd.tree.parse [[
+    (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .))
+    (S (NP (NN dog)) (VP (VBZ barks)) (. ?))
+    (S (NP (DT the) (NN .)) (VP (VBZ sees) (NP (NN dog))) (. .))
+  ]]
+  local g = pd.grammar.from_trees(trees, { name = 'tiny' })
+  test.equal(g:name(), 'tiny')
+  test.equal(g:start(), 'S')
+  local by_text = {}
+  for _, rule in ipairs(g:rules()) do by_text[rule.text] = rule.weight end
+  test.near(by_text["NP -> DT NN"], 2 / 4, 1e-15)
+  test.near(by_text["NP -> NN"], 2 / 4, 1e-15)
+  test.near(by_text["NN -> '.'"], 1 / 4, 1e-15)
+  test.near(by_text[". -> '.'"], 2 / 3, 1e-15)
+  test.near(g:log_probability 'dog barks ?', math.log(1 / 2 * 3 / 4 * 2 / 3 * 2 / 3 * 1 / 3), 1e-13)
+  test.equal(pd.grammar.parse(g:text()):text(), g:text())
+  -- Other tops have a start symbol of their own.
+  local mixed = pd.grammar.from_trees(pd.tree.parse '(S (A a)) (ROOT (A b) (S (A a)))')
+  test.equal(mixed:start(), "ROOT'")
+  test.near(mixed:log_probability 'a', math.log(1 / 2 * 2 / 3), 1e-13)
+  test.equal(pd.grammar.from_trees(trees, { start = 'TOP' }):start(), 'TOP')
+  test.fails('tree 1: the start symbol NP is a label of the trees', function()
+    pd.grammar.from_trees(trees, { start = 'NP' })
+  end)
+  test.fails('expected at least one tree', function() pd.grammar.from_trees {} end)
+  test.fails('tree 1: a phrase has no label', function()
+    pd.grammar.from_trees(pd.tree.parse('((The cat) sat)', { labels = false }))
+  end)
+end)
+
+-- One step of expectation maximization over the enumerated derivations. Returns the weights and the log-likelihood.
+local function reestimated(grammar, sentences)
+  local counts, totals, likelihood = {}, {}, 0
+  for _, sentence in ipairs(sentences) do
+    local all, sum = derivations(grammar, sentence), 0
+    for _, d in ipairs(all) do sum = sum + d.probability end
+    likelihood = likelihood + math.log(sum)
+    for _, d in ipairs(all) do
+      for rule, count in pairs(d.uses) do counts[rule] = (counts[rule] or 0) + count * d.probability / sum end
+    end
+  end
+  local rules, weights = grammar:rules(), {}
+  for place, rule in ipairs(rules) do totals[rule.left] = (totals[rule.left] or 0) + (counts[place] or 0) end
+  for place, rule in ipairs(rules) do
+    weights[place] = totals[rule.left] > 0 and (counts[place] or 0) / totals[rule.left] or rule.weight
+  end
+  return weights, likelihood
+end
+
+test('inside-outside is expectation maximization over all derivations', function()
+  local sentences = { 'I saw stars with telescopes', 'I saw I', 'stars saw stars with stars with I', 'I saw I' }
+  local grammar = english
+  for _ = 1, 4 do
+    local weights, likelihood = reestimated(grammar, sentences)
+    local next_grammar, likelihoods = grammar:fit(sentences, { iterations = 1, print = false })
+    test.near(likelihoods[1], likelihood, 1e-9)
+    for place, rule in ipairs(next_grammar:rules()) do test.near(rule.weight, weights[place], 1e-9) end
+    grammar = next_grammar
+  end
+  local fitted, likelihoods = english:fit(sentences, { iterations = 4, print = false })
+  test.equal(fitted:text(), grammar:text())
+  test.equal(#likelihoods, 5)
+end)
+
+test('the likelihood never decreases, and text and files keep the grammar', function()
+  local source = pd.grammar.parse [[
+    S -> S S [0.2] | A B [0.3] | 'a' [0.4] | [0.1]
+    A -> S [0.3] | 'a' [0.7]
+    B -> 'b' A | 'b'
+  ]]
+  local sentences = source:sample { count = 200, seed = 3 }
+  local start = pd.grammar.parse "S -> S S | A B | 'a' |\nA -> S | 'a'\nB -> 'b' A | 'b'"
+  local lines, print_before = {}, print
+  _G.print = function(line) lines[#lines + 1] = line end
+  local ok, fitted, likelihoods = pcall(start.fit, start, sentences, { iterations = 25 })
+  _G.print = print_before
+  assert(ok, fitted)
+  test.equal(#likelihoods, 26)
+  test.equal(#lines, 26)
+  test.equal(lines[1], ('iteration 0  log-likelihood %.6f'):format(likelihoods[1]))
+  for i = 2, #likelihoods do assert(likelihoods[i] >= likelihoods[i - 1] - 1e-9 * math.abs(likelihoods[i])) end
+  -- No grammar of these rules explains the sentences much better than their source.
+  local log_source = 0
+  for _, w in ipairs(sentences) do log_source = log_source + source:log_probability(w) end
+  assert(likelihoods[26] > log_source - 1)
+  test.near(fitted:termination_probability(), 1, 1e-6)
+  local path = os.tmpname() .. '.pcfg'
+  fitted:save(path)
+  test.equal(pd.grammar.load(path):text(), fitted:text())
+  os.remove(path)
+  -- A Dataset is a list of sentences, too.
+  local data = pd.task.dataset { alphabet = start:alphabet(), strings = { { 'a' }, { 'a', 'b' } } }
+  local same = start:fit({ 'a', 'a b' }, { iterations = 2, print = false })
+  test.equal(start:fit(data, { iterations = 2, print = false }):text(), same:text())
+  -- Stops when nothing is gained.
+  local _, few = pd.grammar.parse "S -> 'a' | 'b'":fit({ 'a', 'b', 'b' }, { iterations = 50, print = false })
+  test.equal(#few, 3)
+  test.near(few[2], math.log(1 / 3) + 2 * math.log(2 / 3), 1e-13)
+end)
+
+test('sentences that cannot be fitted are errors that name them', function()
+  local function fit(sentences, options)
+    return function() english:fit(sentences, options or { print = false }) end
+  end
+  test.fails("sentence 2, 'saw I', is not in the language", fit { 'I saw I', 'saw I' })
+  test.fails("sentence 2: .*'moon'", fit { 'I saw I', 'I saw moon' })
+  test.fails('expected at least one sentence', fit {})
+  test.fails('iterations', fit({ 'I saw I' }, { iterations = 0 }))
+  local other = pd.task.dataset { alphabet = { 'a' }, strings = { { 'a' } } }
+  test.fails('the dataset and the grammar have different symbols', fit(other))
+end)
+
+test.finish()

@@ -1,0 +1,112 @@
+-- Differences of automata, their grammars, labelled strings of automata, and files of JFLAP, from Lua.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local files = require 'pushdown.files'
+
+local reversal = pd.pda.load 'unmarked_reversal_pda'
+
+test('a difference is the shortest string, or a sentence', function()
+  local marked = pd.pda.load 'marked_reversal_pda'
+  test.equal(table.concat({ pd.pda.difference(marked, pd.pda.load('marked_reversal_pda', { symbols = 3 })) }, ' | '),
+    '2 # 2 | accepted by the second only')
+  local string, what = pd.pda.difference(reversal, reversal, { up_to = 8 })
+  test.equal(string, nil)
+  test.equal(what, 'equal up to length 8')
+  -- An automaton of a grammar and one by hand accept the same strings, with other weights.
+  local other = pd.pda.from_grammar(pd.grammar.load('unmarked_reversal', { symbols = 2 }))
+  test.equal(select(2, pd.pda.difference(reversal, other, { up_to = 10 })), 'equal up to length 10')
+  string, what = pd.pda.difference(reversal, other, { up_to = 10, compare = 'weights' })
+  test.equal(string, '')
+  assert(what:find '^the empty string: weight 1 in the first, 0%.0?%d+ in the second$', what)
+  test.equal(select(2, pd.pda.difference(other, pd.pda.parse(other:text()), { compare = 'weights', up_to = 6 })),
+    'equal weights up to length 6')
+  test.fails('takes more than 100 moves; up to length %d, the automata are equal', function()
+    pd.pda.difference(reversal, other, { up_to = 40, limit = 100 })
+  end)
+  test.fails('up_to', function() pd.pda.difference(reversal, other, { up_to = -1 }) end)
+  test.fails('Pda', function() pd.pda.difference(reversal, pd.grammar.load 'dyck') end)
+end)
+
+test('the grammar of an automaton has its weights', function()
+  for _, pda in ipairs { reversal, pd.pda.load 'dyck_pda', reversal:normalized(), pd.pda.load 'an_bn/whole' } do
+    local grammar, weights = pda:grammar()
+    for _, string in ipairs(grammar:strings { up_to = 6 }) do
+      local _, length = string:gsub('%S+', '')
+      test.near(grammar:log_probability(string) + weights.log_total - length * weights.log_factor,
+        pda:log_weight(string), 1e-9)
+    end
+    -- And back: the same language.
+    test.equal(select(2, pd.pda.difference(pda, pd.pda.from_grammar(grammar), { up_to = 8 })), 'equal up to length 8')
+  end
+  test.fails('the automaton accepts no string', function()
+    pd.pda.parse '%bottom Z\n%accepting r\nq, Z --a--> q, push Z':grammar()
+  end)
+  local path = os.tmpname() .. '.pda'
+  reversal:save(path)
+  test.equal(pd.pda.load(path):text(), reversal:text())
+  os.remove(path)
+end)
+
+test('labelled strings of an automaton', function()
+  local data = pd.task.labelled { pda = reversal, lengths = { 2, 8 }, positives = 20, negatives = 30, seed = 1 }
+  test.equal(data:positives(), 20)
+  for i, string in ipairs(data:strings()) do test.equal(reversal:accepts(string), data:labels()[i]) end
+  local grammar = reversal:grammar()
+  local same = pd.task.labelled { grammar = grammar, lengths = { 2, 8 }, positives = 20, negatives = 30, seed = 1 }
+  test.equal(table.concat(data:strings(), ','), table.concat(same:strings(), ','))
+  test.equal(#data:wrong_labels(grammar), 0)
+  -- Positives of a length have the weights of the automaton: 'a b' has three times the weight of 'b a'.
+  local weighted = pd.pda.parse [[
+    %bottom Z
+    %accepting r
+    q, Z --a/3--> s, replace Z
+    q, Z --b--> t, replace Z
+    s, Z --b--> r, replace Z
+    t, Z --a--> r, replace Z
+  ]]
+  local counts = {}
+  local many = pd.task.labelled { pda = weighted, lengths = { 2, 2 }, positives = 4000, distinct = 'none', seed = 5 }
+  for _, string in ipairs(many:strings()) do
+    counts[string] = (counts[string] or 0) + 1
+  end
+  test.near(counts['a b'] / 4000, 0.75, 0.03)
+  test.fails('either a grammar or a pda, got none', function() pd.task.labelled { lengths = { 2, 8 } } end)
+  test.fails('either a grammar or a pda, got both', function()
+    pd.task.labelled { pda = reversal, grammar = grammar, lengths = { 2, 8 } }
+  end)
+end)
+
+test('files of JFLAP are automata', function()
+  local function jflap(moves)
+    local text = [[<?xml version="1.0" encoding="UTF-8" standalone="no"?><!--Created with JFLAP 6.4.-->
+<structure><type>pda</type><automaton>
+<state id="0" name="q0"><x>1.0</x><y>2.0</y><initial/></state>
+<state id="1" name="q1"></state>
+<state id="2" name="q2"><final/></state>
+]]
+    for _, m in ipairs(moves) do
+      text = text .. ('<transition><from>%d</from><to>%d</to><read>%s</read><pop>%s</pop><push>%s</push>')
+        :format(unpack(m)) .. '</transition>\n'
+    end
+    return text .. '</automaton></structure>\n'
+  end
+  local anbn = { { 0, 0, 'a', 'Z', 'aZ' }, { 0, 0, 'a', 'a', 'aa' }, { 0, 1, 'b', 'a', '' }, { 1, 1, 'b', 'a', '' },
+    { 1, 2, '', 'Z', 'Z' } }
+  local path = os.tmpname() .. '.jff'
+  files.write(path, jflap(anbn))
+  local p = pd.pda.load(path)
+  test.equal(table.concat(p:states(), ' '), 'q0 q1')
+  test.equal(table.concat(p:grammar():strings { up_to = 6 }, ', '), 'a b, a a b b, a a a b b b')
+  -- Two symbols at a time: converted through a grammar.
+  anbn[1][5], anbn[2][5] = 'aaZ', 'aaa'
+  test.equal(table.concat(pd.pda.parse(jflap(anbn)):grammar():strings { up_to = 6 }, ', '), 'a b b, a a b b b b')
+  files.write(path, '<structure><type>turing</type></structure>')
+  test.fails('%.jff:1: expected the type pda or fa', function() pd.pda.load(path) end)
+  files.write(path, '')
+  test.fails('%.jff:1: expected an XML element, got the end of the file', function() pd.pda.load(path) end)
+  os.remove(path)
+  test.fails('cannot read', function() pd.pda.load '/nowhere/x.jff' end)
+  test.fails('is a pushdown automaton, not a grammar', function() pd.grammar.load '/nowhere/x.jff' end)
+end)
+
+test.finish()

@@ -60,7 +60,10 @@ class Reader {
           "{}: an alternative of {} has no weight, and the weights of the others sum to {:.6g}, "
           "which leaves nothing for it",
           origin, left, side.sum);
-    const double share = (1 - side.sum) / static_cast<double>(side.without_weight.size());
+    double share = (1 - side.sum) / static_cast<double>(side.without_weight.size());
+    // Rounds to the digits of a written weight, so that 1 - 0.7 is 0.3.
+    const auto digits = fmt::format("{:.15g}", share);
+    std::from_chars(digits.data(), digits.data() + digits.size(), share);
     for (const auto rule : side.without_weight) source_.rules[rule].weight = share;
   }
 

@@ -58,8 +58,10 @@ class DirectConversion {
   bool is_direct(const GeneralMove& move) {
     const auto& [state, next, read, pop, push, origin] = move;
     if (read.size() > 1 || pop.size() > 1) return false;
-    if (read.empty()) return pop == push;
     const auto& bottom = general_.bottom;
+    // Nothing happens after a pop of the bottom into a state without moves.
+    const bool only_ends = pop == Strings{bottom} && push.empty() && !by_state_.contains(next);
+    if (read.empty()) return pop == push || only_ends;
     if (pop.empty()) return push.empty() || (push.size() == 1 && push[0] != bottom);
     if (push.empty()) {
       is_emptied_ = is_emptied_ || pop[0] == bottom;

@@ -6,8 +6,8 @@
 //
 // * Directly, with the states and stack symbols of the moves, if each move reads at most one
 //   symbol, each move that reads does one of push, replace and pop, the symbol at the bottom stays
-//   there, and moves without input leave the stack as it is. Such moves are removed by their
-//   closure; if they accept only at the bottom, so does the result.
+//   there, and moves without input leave the stack as it is, or pop the bottom and end the run.
+//   Such moves are removed by their closure; if they accept only at the bottom, so does the result.
 // * Otherwise through the grammar of the automaton: B[p,r] derives what leads from p to r on a
 // stack
 //   that ends as it began, E[p] what leads from p to acceptance,

@@ -113,6 +113,7 @@ TEST(GrammarText, AlternativesWithoutWeightShareTheRest) {
   };
   EXPECT_EQ(weights("S -> 'a' S [0.5] | 'b'"), (std::vector<double>{0.5, 0.5}));
   EXPECT_EQ(weights("S -> 'a' | 'b' [0.5]\n   | 'c'"), (std::vector<double>{0.25, 0.5, 0.25}));
+  EXPECT_EQ(weights("S -> 'a' [0.7] | 'b' | 'c'"), (std::vector<double>{0.7, 0.15, 0.15}));
   EXPECT_EQ(weights("S -> 'a' [0] | 'b' | 'c'"), (std::vector<double>{0, 0.5, 0.5}));
   EXPECT_TRUE(Grammar(parse_grammar("S -> 'a' S [0.4] | 'b'")).warnings().empty());
   // A weight that is wrong by itself is the error.

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "grammar/oracle.h"
 #include "pda/lang.h"
+#include "pda/notation.h"
 #include "support/message.h"
 
 namespace pushdown::jflap_test {
@@ -149,6 +150,11 @@ TEST(Jflap, AnBnKeepsItsStates) {
   EXPECT_TRUE(made.pda.at_bottom());
   EXPECT_EQ(made.pda.states(), (Strings{"q0", "q1"}));
   EXPECT_EQ(expect_same_language(general, made.pda, {"a", "b"}, 8), 4);
+  // The same if the last move empties the stack.
+  auto emptied = general;
+  emptied.moves.back().push.clear();
+  EXPECT_TRUE(converted(emptied).direct);
+  EXPECT_EQ(to_text(converted(emptied).pda), to_text(made.pda));
 }
 
 TEST(Jflap, MovesThatTheNotationLacksAreConverted) {

@@ -2,16 +2,13 @@
 #pragma once
 #include "bindings/binder/options.h"
 #include "bindings/grammar/alphabet.h"
+#include "bindings/pda/pda_class.h"
 #include "pda/trace.h"
 
 namespace pushdown {
 
 class Module;
 
-template <>
-struct ClassName<Pda> {
-  static constexpr const char* value = "Pda";
-};
 template <>
 struct ClassName<Trace> {
   static constexpr const char* value = "Trace";

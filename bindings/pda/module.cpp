@@ -112,9 +112,8 @@ bool accepts(const Pda& pda, const Tokens& tokens) {
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
 std::tuple<Grammar, NamedNumbers> grammar_of(const Pda& pda) {
-  auto made = grammar_from_pda(pda);
-  return {std::move(made.grammar),
-          {{"log_total", made.log_total}, {"log_factor", made.log_factor}}};
+  const auto made = grammar_from_pda(pda);
+  return {made.grammar, {{"log_total", made.log_total}, {"log_factor", made.log_factor}}};
 }
 
 struct DifferenceRows : DifferenceOptions {

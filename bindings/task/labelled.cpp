@@ -6,7 +6,7 @@
 #include "bindings/binder/options.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/classes.h"
-#include "bindings/pda/classes.h"
+#include "bindings/pda/pda_class.h"
 #include "bindings/session/inputs.h"
 #include "bindings/session/log.h"
 #include "bindings/session/state.h"

@@ -229,8 +229,11 @@ class GrammarConversion {
       if (step.kind == Kind::pop) pop_from[step.from].push_back(&step);
     }
     std::vector<std::pair<int, int>> open;
+    std::size_t count = 0;
     const auto add = [&](int p, int r) {
-      if (pairs_[p].insert(r).second) open.emplace_back(p, r);
+      if (!pairs_[p].insert(r).second) return;
+      open.emplace_back(p, r);
+      check_size(++count);
     };
     std::map<int, std::set<int>> jumps_into;  // by a push and its pop
     for (int p = 0; p < states_; ++p) add(p, p);
@@ -250,15 +253,18 @@ class GrammarConversion {
     }
   }
 
+  void check_size(std::size_t rules) const {
+    constexpr std::size_t kMost = 200'000;
+    check(rules < kMost, kWhere, "{}: the conversion needs a grammar of more than {} rules",
+          general_.name.empty() ? "the file" : general_.name, kMost);
+  }
+
   std::string pair_name(int p, int r) const { return fmt::format("B{}.{}", p, r); }
   std::string end_name(int p) const { return fmt::format("E{}", p); }
 
   void add(const std::string& left, const std::string& first, const std::string& middle,
            const std::string& second, const std::string& last) {
-    constexpr std::size_t kMost = 200'000;
-    check(source_.rules.size() < kMost, kWhere,
-          "{}: the conversion needs a grammar of more than {} rules",
-          general_.name.empty() ? "the file" : general_.name, kMost);
+    check_size(source_.rules.size());
     NamedRule rule{left, {}};
     if (!first.empty()) rule.right.push_back({true, first});
     if (!middle.empty()) rule.right.push_back({false, middle});

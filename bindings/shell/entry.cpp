@@ -204,6 +204,16 @@ bool global_is(lua_State* L, const char* name, bool (*fits)(lua_State*)) {
   return result;
 }
 
+// `help 'words'` and `help(x)`, unless the user has defined that name.
+bool is_help(lua_State* L, std::string_view text) {
+  constexpr std::string_view kName = "help";
+  if (!text.starts_with(kName) || text.find(';') != text.npos || text.find('\n') != text.npos)
+    return false;
+  const auto rest = trimmed(text.substr(kName.size()));
+  return !rest.empty() && std::string_view("('\"[").find(rest[0]) != std::string_view::npos &&
+         global_is(L, "help", [](lua_State* state) { return lua_iscfunction(state, -1) != 0; });
+}
+
 // `quit` and `exit()`, unless the user has defined that name.
 bool is_farewell(lua_State* L, std::string_view text) {
   for (const char* word : {"quit", "exit"}) {
@@ -253,7 +263,9 @@ Entry read_entry(lua_State* L, std::string_view text) {
       global_is(L, "help", [](lua_State* state) { return lua_iscfunction(state, -1) != 0; }))
     return help_entry("help()");
   if (is_farewell(L, inner)) return leaving_entry();
-  return {std::string(inner.starts_with('=') ? inner.substr(1) : text), inner.ends_with(';')};
+  Entry entry{std::string(inner.starts_with('=') ? inner.substr(1) : text), inner.ends_with(';')};
+  entry.noted = !is_help(L, inner);
+  return entry;
 }
 
 Interpreter::Outcome compile_entry(Interpreter& interpreter, Entry& entry, bool& incomplete) {

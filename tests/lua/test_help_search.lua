@@ -77,7 +77,7 @@ local questions = {
   ['different results on my laptop and server'] = 'numbers differ',
   ['out of RAM'] = 'memory runs out',
   ['how many random restarts'] = 'How many seeds',
-  ['which memory for palindromes'] = 'Which stack should I use?',
+  ['which stack for palindromes'] = 'Which stack should I use?',
   ['generalize to longer strings'] = 'longer strings',
   ['list my experiments'] = 'Where are my runs?',
 }
@@ -109,6 +109,13 @@ test('pages and their sections are topics', function()
   local section = describe 'docs/faq.md, "What is the licence?"'
   assert(section:find '^### What is the licence%?\n' and section:find 'MIT' and not section:find 'Why Lua', section)
   assert(describe 'CITATION.cff':find 'cff%-version')
+  -- Paragraphs are wrapped, links show their page, and equations stay.
+  for line in describe 'docs/faq.md':gmatch '[^\n]+' do
+    assert(require('pushdown.text.measure').length(line) <= 98 or line:find '^error', line)
+  end
+  assert(describe 'docs/faq.md, "Which stack should I use?"':find('(docs/concepts.md#which-stack-to-use)', 1, true))
+  assert(describe 'docs/concepts.md#which-stack-to-use':find '^## Which stack to use')
+  assert(describe 'docs/reference/stacks.md#stratification':find('\n    push     s[t] = d,   V[t] = v\n', 1, true))
   for _, wrong in ipairs { 'docs/nothing.md', '../../etc/passwd.md', 'docs/faq.md "No such heading"' } do
     assert(not describe(wrong):find '^#', wrong)
   end

@@ -147,6 +147,7 @@ local big = {} for i = 1, 3 do big[i] = i end return #big
 y = 'show(' -- a comment
 y -- another
 ? pd.stack.kinds
+help 'zzz'
 :history twice
 :save %s
 :save %s
@@ -178,9 +179,10 @@ y -- another
 end)
 
 test('!command runs a command of the system', function()
-  local out, err, status = run({}, "!echo 'one  two' | tr a-z A-Z\n!false\n!\n!kill -9 $$\n1\n")
+  local out, err, status = run({}, "!echo 'one  two' | tr a-z A-Z\n!false\n!\n!cd /\n!kill -9 $$\n1\n")
   test.equal(out, 'ONE  TWO\n1\n')
-  for _, text in ipairs { '!false ended with status 1', '! needs a command', 'was ended by signal 9' } do
+  for _, text in ipairs { '!false ended with status 1', '! needs a command', '!cd changes only',
+    'was ended by signal 9' } do
     assert(err:find(text, 1, true), text .. ' in\n' .. err)
   end
   test.equal(status, 1)

@@ -41,6 +41,9 @@ end
 -- shell(line): `!line` runs a command of the system's shell. Ctrl-C stops the command.
 function M.shell(line)
   if line == '' then error('! needs a command, as in !ls runs', 0) end
+  if line:find '^cd%f[%s%z][^;&|]*$' then
+    error('!cd changes only the folder of its own shell, not that of the session', 0)
+  end
   io.stdout:flush()
   local status = os.execute(line)
   if status == 0 then return end

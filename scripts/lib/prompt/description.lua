@@ -215,7 +215,7 @@ local function describe_topic(docs, topic)
   if type(value) == 'function' then return describe_lua_function(value) end
   local module = type(value) == 'table' and library_name(value)
   if module then return describe_library(module, value) end
-  local page = pages.page(topic)
+  local page = pages.page(topic, columns())
   if page then return page end
   local found, complete
   if topic:find '%S' then found, complete = search.find(topic) end

@@ -1,8 +1,9 @@
--- pager(text): prints a text and, if it is higher than the window of the terminal, waits after each screenful for a
--- key: space shows the next one, Enter one more line, and q or Ctrl-C leaves. Without a person at the terminal, and
--- while typed or pasted input waits, it prints all.
+-- pager(text): prints a text. One that is higher than the window of the terminal waits for a key after each screenful:
+-- space shows the next one, Enter one more line, and q or Ctrl-C leaves. Without a person at the terminal, and while
+-- typed or pasted input waits, all of it is printed at once. A text of one line is broken at words.
 local measure = require 'pushdown.text.measure'
 local pd = require 'pushdown'
+local wrapped = require 'pushdown.text.wrapped'
 
 local more = { [' '] = true, f = true, ['\27[6~'] = true }
 local one_line = { ['\n'] = true, ['\r'] = true, j = true, ['\27[B'] = true, ['\27OB'] = true }
@@ -34,6 +35,7 @@ end
 
 return function(text)
   text = text:gsub('\n$', '')
+  if not text:find '\n' then return print(wrapped(text, pd.process.columns 'stdout', '', '  ')) end
   local rows, columns = window()
   local lines, total = {}, 0
   for line in (text .. '\n'):gmatch '(.-)\n' do

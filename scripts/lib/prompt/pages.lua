@@ -1,6 +1,7 @@
 -- The pages of the documentation as help reads them: their sections, and one section as text.
 local library = require 'pushdown.prompt.library'
 local pd = require 'pushdown'
+local wrapped = require 'pushdown.text.wrapped'
 
 local M = {}
 
@@ -58,8 +59,15 @@ local function add_sentences(sentences, block)
     return
   end
   local rest = shown(block):gsub('^%s*[-*] ', '')
-  local first = #sentences
-  for sentence in (rest .. ' '):gmatch '(.-[.!?]%)?)%s+' do sentences[#sentences + 1] = sentence end
+  local first, before = #sentences, ''
+  for sentence in (rest .. ' '):gmatch '(.-[.!?]%)?)%s+' do
+    before = before .. sentence
+    if #before < 30 then
+      before = before .. ' '  -- the heading of a paragraph
+    else
+      sentences[#sentences + 1], before = before, ''
+    end
+  end
   if #sentences == first then sentences[#sentences + 1] = rest end
 end
 
@@ -114,14 +122,54 @@ function M.add(entries)
   add_citation(entries)
 end
 
--- page(topic) -> the text of a page, 'docs/faq.md', or of its section with a heading, 'docs/faq.md "How to cite?"', as
--- search shows it; nil if there is none.
-function M.page(topic)
+-- The path of a link on a page, from the root on: '../faq.md' on 'docs/reference/stacks.md' is 'docs/faq.md'.
+local function target_of(page, link)
+  if link:find '^%a+:' or link:find '^#' then return link end
+  local path = (page:match '^(.*/)' or '') .. link
+  local count
+  repeat path, count = path:gsub('[^/]+/%.%./', '', 1) until count == 0
+  return path
+end
+
+-- The lines of a page for a terminal: paragraphs are wrapped at the width, and links show where they lead.
+local function rendered(page, lines, width)
+  local out, paragraph, in_code = {}, nil, false
+  local function finish()
+    if not paragraph then return end
+    local text = paragraph:gsub('!%[([^%]]*)%]%([^)]*%)', '%1'):gsub('%[([^%]]*)%]%(([^)]*)%)', function(name, link)
+      return ('%s (%s)'):format(name, target_of(page, link))
+    end)
+    local item = text:match '^%s*[-*] ' or text:match '^%d+%. ' or ''
+    out[#out + 1] = wrapped(text, width, text:match '^ *', (' '):rep(#item))
+    paragraph = nil
+  end
+  for _, line in ipairs(lines) do
+    local fence = line:find '^```' ~= nil
+    local code = in_code or not paragraph and line:find '^    '
+    if fence or code or not line:find '%S' or line:find '^[|#<]' then
+      finish()
+      out[#out + 1] = line
+      if fence then in_code = not in_code end
+    elseif not paragraph or line:find '^%s*[-*] ' or line:find '^%d+%. ' then
+      finish()
+      paragraph = line
+    else
+      paragraph = paragraph .. ' ' .. line:match '%S.*'
+    end
+  end
+  finish()
+  return table.concat(out, '\n')
+end
+
+-- page(topic, width) -> the text of a page, 'docs/faq.md', or of its section with a heading, 'docs/faq.md, "How do I
+-- cite Pushdown?"', as search shows it; nil if there is none.
+function M.page(topic, width)
   local path, rest = topic:match '^([%w_./-]+%.%a+)[,#%s]*(.*)$'
   if not path or path:find '%.%.' then return nil end
   local full = pd.root .. '/' .. path
   if not (path:find '%.md$' or path == 'CITATION.cff') or pd.file.kind(full) ~= 'file' then return nil end
-  if rest == '' then return pd.files.read(full) end
+  if path == 'CITATION.cff' then return pd.files.read(full) end
+  if rest == '' then return rendered(path, library.lines_of(full), width) end
   local wanted, out, level = M.plain(rest), nil, nil
   for _, section in ipairs(sections_of(full)) do
     if out and section.level <= level then break end
@@ -131,7 +179,7 @@ function M.page(topic)
       for _, line in ipairs(section.lines) do out[#out + 1] = line end
     end
   end
-  return out and table.concat(out, '\n') or nil
+  return out and rendered(path, out, width) or nil
 end
 
 return M

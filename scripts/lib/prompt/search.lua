@@ -202,7 +202,7 @@ end
 -- Whether a result is shown: one that lacks a word must be better than all that have all words, or have most words of a
 -- long question.
 local function shows(result, best, best_whole, count)
-  if result.score < best / 20 then return false end
+  if result.score < best / 12 then return false end
   if result.whole then return true end
   if count > 3 and result.share > 0.6 then return true end
   return result.share > 0.4 and result.score > (best_whole or 0)

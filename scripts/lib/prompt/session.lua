@@ -29,8 +29,8 @@ function M.history(line)
     end
   end
   if #out == 0 then
-    return print(#words == 0 and 'This is the first entry of the session.'
-      or ("No entry of this session has '%s'; Ctrl-R also searches those of earlier ones."):format(line))
+    return pager(#words == 0 and 'This is the first entry of the session.'
+      or ("No entry of this session has '%s'; Ctrl-R also searches those of earlier sessions."):format(line))
   end
   pager(table.concat(out, '\n'))
 end
@@ -74,7 +74,9 @@ function M.save(line)
     error((":save: '%s' exists; :save -f %s replaces it"):format(path, line), 0)
   end
   local fine, problem = pcall(files.write, path, text)
-  if not fine then error((':save: %s'):format(tostring(problem):gsub('^[^%s:]*:%d+: ', '')), 0) end
+  if not fine then
+    error(':save: ' .. tostring(problem):gsub('^[^%s:]*:%d+: ', ''):gsub('^%[file%] ', ''), 0)
+  end
   print(("%d %s in %s; 'pushdown %s' runs %s again."):format(count, count == 1 and 'entry' or 'entries', path, path,
     count == 1 and 'it' or 'them'))
   local _, wrong = loadstring(text, '@' .. path)

@@ -25,7 +25,6 @@ return {
   { 'pytorch', 'torch', 'python' },
   { 'pdf', 'svg', 'png', 'vector graphic', 'image file' },
   { 'paper', 'article', 'publication', 'thesis', 'journal' },
-  { 'stack', 'memory' },
   { 'palindrome', 'reversal' },
   { 'weight', 'parameter' },
   { 'runs', 'experiment', 'trainings' },

@@ -17,7 +17,7 @@ FROM debian:13-slim
 # The libraries of the program, and the BLAS that LibTorch computes with.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      libtorch2.6 libopenblas0-pthread libluajit-5.1-2 libedit2 libspdlog1.15 libfmt10 libsqlite3-0 libutf8proc3 zlib1g \
+      libtorch2.6 libopenblas0-pthread libluajit-5.1-2 libspdlog1.15 libfmt10 libsqlite3-0 libutf8proc3 zlib1g \
  && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/pushdown /opt/pushdown
 ENV PATH=/opt/pushdown/bin:$PATH

@@ -31,7 +31,6 @@ function(pushdown_static target)
   set_target_properties(PkgConfig::${target} PROPERTIES INTERFACE_LINK_LIBRARIES
                         "${libraries};m;${CMAKE_DL_LIBS}")
 endfunction()
-pushdown_static(EDIT edit tinfo bsd md)
 pushdown_static(SQLITE sqlite3)
 pushdown_static(UTF8PROC utf8proc)
 pushdown_static(ZLIB z)

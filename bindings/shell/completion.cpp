@@ -239,14 +239,4 @@ Completion complete(lua_State* L, std::string_view text) {
   return {request.path.start, {request.found.begin(), request.found.end()}, ""};
 }
 
-std::string common_start(const std::vector<std::string>& words) {
-  if (words.empty()) return "";
-  std::string start = words.front();
-  for (const auto& word : words) {
-    const auto differs = std::mismatch(start.begin(), start.end(), word.begin(), word.end());
-    start.erase(differs.first, start.end());
-  }
-  return start;
-}
-
 }  // namespace pushdown

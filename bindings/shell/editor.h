@@ -1,25 +1,29 @@
-// Reads lines: with libedit on a terminal that can move its cursor, otherwise plainly.
+// Reads entries: with an editor on a terminal that can move its cursor, otherwise plain lines.
 #pragma once
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 
-#include "bindings/shell/completion.h"
+#include "bindings/shell/candidates.h"
 
 namespace pushdown {
 
 class Editor {
  public:
-  enum class Event { line, interrupted, end };
+  enum class Event { text, interrupted, end };
   struct Reading {
     Event event;
-    std::string line;  // without the newline
+    std::string text;  // a whole entry, or a plain line of one; without the last newline
   };
-  using Completer = std::function<Completion(std::string_view)>;
+  struct Helpers {
+    std::function<Completion(std::string_view)> complete;   // of an entry up to the cursor
+    std::function<bool(const std::string&)> is_incomplete;  // for Enter, which then begins a line
+  };
 
   virtual ~Editor() = default;
-  virtual Reading read(const std::string& prompt) = 0;
+  // `continues`: the plain line continues an entry.
+  virtual Reading read(bool continues) = 0;
   // Keeps an entry, possibly of several lines, for recall at this prompt and later ones.
   virtual void remember(const std::string& entry) {}
   // Whether a person uses the terminal, so that prompts, colours and a greeting make sense.
@@ -27,7 +31,7 @@ class Editor {
 };
 
 // Returns the best editor for the process's standard input and output.
-std::unique_ptr<Editor> make_editor(Editor::Completer completer);
+std::unique_ptr<Editor> make_editor(Editor::Helpers helpers);
 // Returns whether to colour the output to this file: it is a terminal other than "dumb", and
 // NO_COLOR is not set.
 bool use_color(int file);

@@ -125,18 +125,6 @@ std::string timing_text(std::vector<double> seconds, std::clock_t processor_begi
          time_text(processor / static_cast<double>(seconds.size())) + " each";
 }
 
-// Returns whether the text of an entry is incomplete.
-bool is_open(Interpreter& interpreter, const std::string& text) {
-  bool incomplete = false;
-  try {
-    auto entry = read_entry(interpreter.state(), text);
-    const auto outcome = compile_entry(interpreter, entry, incomplete);
-    if (outcome.status == Status::ok) lua_pop(interpreter.state(), 1);
-  } catch (const std::invalid_argument&) {
-  }
-  return incomplete;
-}
-
 Entry leaving_entry() {
   Entry entry;
   entry.leaves = true;
@@ -247,6 +235,17 @@ std::vector<std::string> entries_of(Interpreter& interpreter, const std::string&
     }
   }
   return entries;
+}
+
+bool is_open(Interpreter& interpreter, const std::string& text) {
+  bool incomplete = false;
+  try {
+    auto entry = read_entry(interpreter.state(), text);
+    const auto outcome = compile_entry(interpreter, entry, incomplete);
+    if (outcome.status == Status::ok) lua_pop(interpreter.state(), 1);
+  } catch (const std::invalid_argument&) {
+  }
+  return incomplete;
 }
 
 Entry read_entry(lua_State* L, std::string_view text) {

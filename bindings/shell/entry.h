@@ -24,6 +24,8 @@ struct Entry {
 // without its output.
 std::vector<std::string> entries_of(Interpreter& interpreter, const std::string& text);
 
+// Returns whether the text is wrong only because it ends too early.
+bool is_open(Interpreter& interpreter, const std::string& text);
 // Throws std::invalid_argument for an unknown command.
 Entry read_entry(lua_State* L, std::string_view text);
 

@@ -16,6 +16,7 @@
 #include "bindings/shell/locals.h"
 #include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
+#include "bindings/shell/terminal_mode.h"
 
 namespace pushdown {
 namespace {
@@ -403,6 +404,7 @@ void Interpreter::set_jit(bool on) {
 }
 
 void leave(int status) {
+  set_terminal(TerminalMode::found);
   errno = 0;
   const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : "";

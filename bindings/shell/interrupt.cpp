@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "bindings/binder/registry_keys.h"
+#include "bindings/shell/terminal_mode.h"
 
 namespace pushdown {
 namespace {
@@ -79,6 +80,11 @@ void say(const char (&text)[N]) {
   static_cast<void>(ignored);
 }
 
+[[noreturn]] void end_at_once(int number) {
+  set_terminal(TerminalMode::found);
+  _exit(status_of_signal(number));
+}
+
 void on_interrupt(int) {
   const int error = errno;
   if (flag == 0) {
@@ -86,7 +92,7 @@ void on_interrupt(int) {
     stop_lua();
   } else if (lua_runs && now_ms() - pressed_ms >= 500) {
     say("\npushdown: cannot be interrupted, leaving\n");
-    _exit(status_of_signal(SIGINT));
+    end_at_once(SIGINT);
   }
   errno = error;
 }
@@ -103,14 +109,14 @@ void on_end(int number) {
     alarm(kSecondsToEnd);
     stop_lua();
   } else if (none == number && number != SIGPIPE && now_ms() - pressed_ms >= 500) {
-    _exit(status_of_signal(number));
+    end_at_once(number);
   }
   errno = error;
 }
 
 void on_alarm(int) {
   say("\npushdown: did not end within 120 seconds of the signal, leaving\n");
-  _exit(status_of_signal(ending));
+  end_at_once(ending);
 }
 
 void handle(int number, void (*handler)(int)) {
@@ -162,7 +168,7 @@ bool wait_for_input(int file) {
   bool ready = false;
   {
     const BlockInterrupts until_the_wait;
-    if (ending != 0 || flag != 0) return false;
+    if (ending != 0 || flag != 0 || terminal_change() != TerminalChange::none) return false;
     pollfd input{file, POLLIN, 0};
     ready = ppoll(&input, 1, nullptr, &until_the_wait.saved()) >= 0 || errno != EINTR;
   }
@@ -175,6 +181,7 @@ BlockInterrupts::BlockInterrupts() {
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGINT);
   sigaddset(&blocked, SIGALRM);
+  for (const int number : {SIGWINCH, SIGCONT, SIGTSTP}) sigaddset(&blocked, number);
   for (const int number : kEndingSignals)
     if (number != SIGPIPE) sigaddset(&blocked, number);  // it goes to the thread that wrote
   pthread_sigmask(SIG_BLOCK, &blocked, &saved_);

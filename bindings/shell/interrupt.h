@@ -34,8 +34,8 @@ bool take_interrupt();
 int ending_signal();
 inline int status_of_signal(int number) { return 128 + number; }
 
-// Waits until there is input (true) or one of these signals arrives (false). A signal just before
-// the wait or together with the input is not lost.
+// Waits until there is input (true), or one of these signals arrives or the terminal changes
+// (false). A signal just before the wait or together with the input is not lost.
 bool wait_for_input(int file);
 
 // Blocks these signals in the threads that are made during its lifetime, so that the main thread

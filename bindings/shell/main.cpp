@@ -22,6 +22,7 @@
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/repl.h"
 #include "bindings/shell/stack_size.h"
+#include "bindings/shell/terminal_mode.h"
 
 namespace pushdown {
 namespace {
@@ -148,6 +149,7 @@ std::terminate_handler usual_end = nullptr;
 // Memory can also lack where nothing catches the error: in the initialization of a library, or in a
 // thread.
 void end_program() {
+  set_terminal(TerminalMode::found);
   try {
     if (std::current_exception()) throw;
   } catch (const std::bad_alloc&) {

@@ -8,6 +8,8 @@
 
 #include "bindings/binder/text.h"
 #include "bindings/session/terminal.h"
+#include "bindings/shell/completion.h"
+#include "bindings/shell/echo.h"
 #include "bindings/shell/editor.h"
 #include "bindings/shell/entry.h"
 #include "bindings/shell/interrupt.h"
@@ -55,24 +57,23 @@ class Prompt {
   explicit Prompt(Interpreter& interpreter)
       : interpreter_(interpreter),
         L_(interpreter.state()),
-        editor_(make_editor([this](auto line) { return complete_line(line); })) {
-    const bool color = editor_->interactive() && use_color(STDOUT_FILENO);
-    first_ = color ? "\1\033[1;32m\1pd>\1\033[0m\1 " : "pd> ";
-    next_ = "... ";
+        editor_(make_editor({[this](auto text) { return complete(L_, text); },
+                             [this](const auto& text) { return is_incomplete(text); }})) {
+    if (editor_->interactive()) echo_in_readers(L_);
   }
 
   int run() {
     if (editor_->interactive())
       std::printf("Pushdown %s: help() for help, Ctrl-D to leave\n", PUSHDOWN_VERSION);
     for (;;) {
-      const auto reading = editor_->read(entry_.empty() ? first_ : next_);
+      const auto reading = editor_->read(!entry_.empty());
       if (reading.event == Editor::Event::end || ending_signal() != 0) break;
       if (reading.event == Editor::Event::interrupted) {
         entry_.clear();
         continue;
       }
       if (!entry_.empty()) entry_ += '\n';
-      entry_ += reading.line;
+      entry_ += reading.text;
       if (!take_entries(false)) break;
     }
     if (!entry_.empty() && ending_signal() == 0) take_entries(true);
@@ -80,13 +81,9 @@ class Prompt {
   }
 
  private:
-  Completion complete_line(std::string_view line) {
-    if (entry_.empty()) return complete(L_, line);
-    const std::size_t before = entry_.size() + 1;
-    auto found = complete(L_, entry_ + "\n" + std::string(line));
-    if (found.start < before) return {};  // it began in a line that can no longer be changed
-    found.start -= before;
-    return found;
+  bool is_incomplete(const std::string& text) {
+    const auto texts = entries_of(interpreter_, text);
+    return !texts.empty() && is_open(interpreter_, texts.back());
   }
 
   // Runs the complete entries; at the `end` of the input all must be complete. Returns false for
@@ -149,7 +146,7 @@ class Prompt {
   Interpreter& interpreter_;
   lua_State* L_;
   std::unique_ptr<Editor> editor_;
-  std::string first_, next_, entry_;
+  std::string entry_;  // what plain lines have so far
   int status_ = 0;
 };
 

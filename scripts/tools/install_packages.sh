@@ -160,7 +160,7 @@ if ! command -v apt-get >/dev/null 2>&1 || [ -n "${CONDA_PREFIX:-}" ]; then
     command -v $tool >/dev/null 2>&1 || missing="$missing $tool"
   done
   command -v "${CXX:-c++}" >/dev/null 2>&1 || missing="$missing g++"
-  for library in luajit libedit fmt spdlog nlohmann_json sqlite3 libutf8proc zlib gtest; do
+  for library in luajit fmt spdlog nlohmann_json sqlite3 libutf8proc zlib gtest; do
     pkg-config --exists $library 2>/dev/null || missing="$missing $library"
   done
   if [ -n "$missing" ]; then
@@ -168,7 +168,7 @@ if ! command -v apt-get >/dev/null 2>&1 || [ -n "${CONDA_PREFIX:-}" ]; then
       advice="conda env update --file environment.yml"
     elif command -v dnf >/dev/null 2>&1; then
       advice="sudo dnf install gcc-c++ cmake ninja-build pkgconf-pkg-config git luajit luajit-devel \
-libedit-devel fmt-devel spdlog-devel json-devel sqlite-devel utf8proc-devel zlib-devel gtest-devel"
+fmt-devel spdlog-devel json-devel sqlite-devel utf8proc-devel zlib-devel gtest-devel"
     else
       advice="conda env create --file environment.yml && conda activate pushdown"
     fi
@@ -180,7 +180,7 @@ libedit-devel fmt-devel spdlog-devel json-devel sqlite-devel utf8proc-devel zlib
 fi
 
 # ---- With apt ----
-packages="libluajit-5.1-dev luajit libedit-dev libspdlog-dev libfmt-dev nlohmann-json3-dev \
+packages="libluajit-5.1-dev luajit libspdlog-dev libfmt-dev nlohmann-json3-dev \
 libsqlite3-dev libutf8proc-dev zlib1g-dev libgtest-dev libjs-dygraphs"
 # A newer CMake or another compiler may be installed from elsewhere.
 [ -n "${CXX:-}" ] || packages="g++ $packages"

@@ -11,7 +11,7 @@ set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 
-wanted="libluajit-5.1-dev libedit-dev libspdlog-dev libfmt-dev nlohmann-json3-dev \
+wanted="libluajit-5.1-dev libspdlog-dev libfmt-dev nlohmann-json3-dev \
 libsqlite3-dev libutf8proc-dev zlib1g-dev libgtest-dev googletest pkgconf"
 
 # Their dependencies, except those that a machine with a compiler has.

@@ -38,8 +38,7 @@ TEST_F(Prompt, TakesSessionsThatWereCopiedWithTheirPrompts) {
   terminal.type(
       pasted("pd> a = 20\rpd> a + 1\r21\rpd> for i = 1, 2 do\r...   a = a + i\r... end\r"
              "pd> 'sum ' .. a\rsum 23"));
-  ASSERT_TRUE(terminal.expect("\n21\n")) << terminal.screen();
-  EXPECT_TRUE(terminal.expect("\nsum 23\n")) << terminal.screen();
+  EXPECT_TRUE(terminal.expect("\n21\nsum 23\n")) << terminal.screen();
   // The first failure ends the entry.
   terminal.type(pasted("pd> error('first')\rpd> a = 'changed'"));
   ASSERT_TRUE(terminal.expect("first"));

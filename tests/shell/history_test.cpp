@@ -36,7 +36,7 @@ TEST_F(History, SearchesTheHistory) {
   ASSERT_TRUE(terminal.expect("\nhay\n"));
   ASSERT_TRUE(terminal.expect("pd> "));
   terminal.type("\x12");
-  ASSERT_TRUE(terminal.expect("bck:")) << terminal.screen();
+  ASSERT_TRUE(terminal.expect("search: ")) << terminal.screen();
   terminal.type("need");
   ASSERT_TRUE(terminal.expect("need")) << terminal.screen();
   terminal.type("\n");
@@ -55,6 +55,14 @@ TEST_F(History, KeepsItsHistoryForTheNextSession) {
   ASSERT_TRUE(terminal.expect("pd> "));
   terminal.type(kCtrlP + "\n");
   EXPECT_TRUE(terminal.expect("\nonetwo\n")) << terminal.screen();
+}
+
+TEST_F(History, ReadsTheFilesOfLibedit) {
+  std::ofstream(folder_ + "/history") << "_HiStOrY_V2_\n'ol'\\040..\\012\\'d\\M-C\\M-$'\n";
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type(kCtrlP + "\n");
+  EXPECT_TRUE(terminal.expect("\nold\xC3\xA4\n")) << terminal.screen();
 }
 
 TEST_F(History, PromptsAtTheSameTimeShareTheHistory) {

@@ -99,6 +99,19 @@ class Model(Remote):
         """Returns the symbols of a string and its end "<end>", each with its surprisal -log p in nats."""
         return [(symbol, float(value)) for symbol, value in self._request("model.surprisal", string=string)]
 
+    def trace(self, string: str, target: str | None = None, *, layer: int | None = None,
+              memory: int = 1) -> dict[str, Any]:
+        """Returns what a memory does while the model reads a string, or a transducer a source and a target.
+
+        "symbols" are the n symbols that the network reads and "actions" the names of the A actions. "weights" (n x A),
+        "depth" (n), "depths" (n x D, the distribution of the depth) and "readings" (n x R) are arrays, or None if the
+        memory has no such numbers.
+        """
+        found: dict[str, Any] = self._request("model.trace", string=string, target=target, layer=layer, memory=memory)
+        arrays = {name: None if found.get(name) is None else np.array(found[name], dtype=np.float64)
+                  for name in ("weights", "depth", "depths", "readings")}
+        return {"symbols": found["symbols"], "actions": found["actions"], **arrays}
+
     @overload
     def accepts(self, strings: str) -> bool: ...
     @overload

@@ -148,6 +148,19 @@ def test_predictions_agree_with_the_log_probability():
         model.next("a", temperature=0)
 
 
+def test_a_trace_shows_what_the_stack_does():
+    trace = small_model(stack={"kind": "superposition", "size": 2}).trace("a b b")
+    assert trace["symbols"] == ["a", "b", "b"] and trace["actions"] == ["push", "pop", "no_op"]
+    assert trace["weights"].shape == (3, 3) and trace["readings"].shape == (3, 2)
+    np.testing.assert_allclose(trace["weights"].sum(1), 1)
+    np.testing.assert_allclose(trace["depths"] @ np.arange(4), trace["depth"])
+    assert small_model(stack={"kind": "list"}).trace("a", memory=2)["depths"] is None
+    with pytest.raises(pushdown.Error, match="no memory to trace"):
+        small_model().trace("a")
+    with pytest.raises(pushdown.Error, match="a LanguageModel reads no target"):
+        small_model().trace("a", "b")
+
+
 def test_errors_are_those_of_the_program():
     model = small_model()
     with pytest.raises(pushdown.Error, match="symbol 'c' is not in the alphabet; the symbols are 'a' and 'b'"):

@@ -202,6 +202,27 @@ method('model.surprisal', { handle('model', 'language model'), text('string', 't
   end)
 end)
 
+-- A tensor of one or two dimensions as nested lists; nil stays nil.
+local function numbers(values)
+  if type(values) == 'number' then return number(values) end
+  return values and list(values, numbers)
+end
+
+method('model.trace', { handle('model', 'model'), text('string', 'the string, or the source of a transducer'),
+  { 'target', nil, 'target of a transducer', type = 'text' },
+  { 'layer', nil, 'layer of a transformer', type = 'integer', minimum = 1 },
+  { 'memory', 1, 'one of several memories side by side', minimum = 1 } }, function(given)
+  local model, options = find('model', given), { layer = given.layer, memory = given.memory }
+  local reads_pairs = pd.doc_name(model) == 'Transducer'
+  if reads_pairs ~= (given.target ~= nil) then
+    error(('[model.trace] a %s reads %s target'):format(pd.doc_name(model), reads_pairs and 'a' or 'no'), 0)
+  end
+  local trace = reads_pairs and model:trace(given.string, given.target, options) or model:trace(given.string, options)
+  local function of(tensor) return tensor and numbers(tensor:to_table()) end
+  return { symbols = json.list(trace:symbols()), actions = json.list(trace:actions()), weights = of(trace:weights()),
+    depth = of(trace:depth()), depths = of(trace:depths()), readings = of(trace:readings()) }
+end)
+
 -- ---- Grammars ----
 
 local function grammar_facts(grammar)

@@ -1,5 +1,8 @@
 #include "bindings/model/stack_trace.h"
 
+#include <cmath>
+#include <cstring>
+
 #include "base/check.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/pda/classes.h"
@@ -125,10 +128,16 @@ std::size_t width_of(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+// Two decimals, without a sign before 0.00.
+std::string number_text(const Tensor& number) {
+  const double value = number.item<double>();
+  return fmt::format("{:.2f}", std::abs(value) < 0.005 ? 0.0 : value);
+}
+
 std::string text(const MemoryTrace& trace) {
   constexpr std::size_t kColumns = 80, kNumber = 6;
   const auto steps = std::ssize(trace.symbols);
-  std::size_t symbols = 4;
+  std::size_t symbols = std::strlen("symbol");
   for (const auto& symbol : trace.symbols) symbols = std::max(symbols, width_of(symbol));
   const auto padded = [](const std::string& cell, std::size_t width) {
     return std::string(width - std::min(width, width_of(cell)), ' ') + cell;
@@ -137,11 +146,11 @@ std::string text(const MemoryTrace& trace) {
   for (std::size_t a = 0; a < trace.actions.size(); ++a)
     columns.emplace_back(trace.actions[a], trace.weights.select(1, static_cast<std::int64_t>(a)));
   if (trace.depth.defined()) columns.emplace_back(trace.depth_name, trace.depth);
-  std::string head = "read" + std::string(symbols - 4, ' ');
+  std::string head = "symbol" + std::string(symbols - std::strlen("symbol"), ' ');
   for (const auto& [name, values] : columns)
     head += "  " + padded(name, std::max(kNumber - 1, width_of(name)));
   // As many numbers of the reading as a line has room for.
-  const auto room = (kColumns - std::min(kColumns, width_of(head) + 4)) / (kNumber + 1);
+  const auto room = (kColumns - std::min(kColumns, width_of(head) + 5)) / (kNumber + 1);
   const auto all = trace.readings.size(1),
              shown = std::min<std::int64_t>(
                  all, std::max<std::int64_t>(1, static_cast<std::int64_t>(room)));
@@ -152,11 +161,9 @@ std::string text(const MemoryTrace& trace) {
     const auto& symbol = trace.symbols[t];
     std::string line = symbol + std::string(symbols - width_of(symbol), ' ');
     for (const auto& [name, values] : columns)
-      line += "  " + padded(fmt::format("{:.2f}", values[t].item<double>()),
-                            std::max(kNumber - 1, width_of(name)));
+      line += "  " + padded(number_text(values[t]), std::max(kNumber - 1, width_of(name)));
     for (std::int64_t r = 0; r < shown; ++r)
-      line += (r == 0 ? "  " : " ") +
-              padded(fmt::format("{:.2f}", trace.readings[t][r].item<double>()), kNumber);
+      line += (r == 0 ? "  " : " ") + padded(number_text(trace.readings[t][r]), kNumber);
     lines += "\n" + line + (shown < all ? " ..." : "");
   }
   return lines;

@@ -68,7 +68,7 @@ local function nondeterministic()
     return pd.task.labelled { grammar = grammar, lengths = { 2, 16 }, positives = count, negatives = count,
       seed = seed }
   end
-  local last = trained { model = model, train = strings(500, 1), valid = strings(200, 2), epochs = 6,
+  local last = trained { model = model, train = strings(500, 1), valid = strings(200, 2), epochs = 3,
     optimizer = { kind = 'adam', learning_rate = 0.002 } }
   print(('nondeterministic: %.1f%% of the strings correctly classified'):format(100 * last.accuracy))
   return model:trace '0 1 1 0'

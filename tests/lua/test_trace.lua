@@ -281,7 +281,7 @@ end)
 test('a trace prints itself and draws itself', function()
   local m = model { kind = 'superposition', size = 30 }
   local lines = tostring(m:trace(text))
-  assert(lines:find '^Trace of 5 steps: superposition stack\nread   push    pop  no_op  depth  reading\na  ', lines)
+  assert(lines:find '^Trace of 5 steps: superposition stack\nsymbol   push    pop  no_op  depth  reading\na  ', lines)
   for line in lines:gmatch '[^\n]+' do assert(#line <= 80, line) end
   test.equal(tostring(m:trace ''):find '^Trace of 0 steps: superposition stack\n' ~= nil, true)
   test.fails('the string is empty', function() m:trace(''):svg() end)
@@ -303,6 +303,8 @@ test('a trace prints itself and draws itself', function()
 end)
 
 test('wrong calls', function()
+  test.fails("option 'symbols' must have 5 labels, got 1",
+    function() pd.plot.trace { trace = model { kind = 'superposition' }:trace(text), symbols = { 'x' } } end)
   test.fails('this model has no memory to trace', function() model { kind = 'none' }:trace(text) end)
   test.fails('no memory to trace', function()
     pd.model.language_model { alphabet = { 'a' }, architecture = 'transformer' }:trace 'a'

@@ -75,7 +75,9 @@ end
 local function content_of(spec)
   local where, trace = 'plot.trace', spec.trace
   local symbols = spec.symbols or trace:symbols()
-  check(#trace:symbols() > 0, where, 'the string is empty, so there is nothing to draw')
+  local steps = #trace:symbols()
+  check(steps > 0, where, 'the string is empty, so there is nothing to draw')
+  check(#symbols == steps, where, "option 'symbols' must have %d labels, got %d", steps, #symbols)
   local content = { symbols = symbols, title = spec.title or trace:title(), upper = actions_of(trace) }
   local lower = spec.lower or (trace:depth() and 'depth' or 'reading')
   if lower == 'depth' then

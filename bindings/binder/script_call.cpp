@@ -111,7 +111,7 @@ ScriptCall::ScriptCall(const ScriptFunction& function)
     : function_(function), host_(function.function->host()) {
   if (std::this_thread::get_id() != host_->owner)
     throw ScriptThreadNeeded(fmt::format(
-        "[{}] what is written in Lua runs on the thread of its Lua state alone", function.where));
+        "[{}] functions in Lua run only on the thread of their Lua state", function.where));
   check(host_->open, function.where, "the Lua state is closed");
   check(host_->depth < kDeepestCall, function.where, "calls itself too often");
   auto& threads = host_->threads;

@@ -139,8 +139,7 @@ class ScriptController : public Controller {
       if (cell == nullptr || other == nullptr) return nullptr;
       if (!(cell->program == other->program)) {
         recording_.refuse(
-            {"it does something else when it is called again, or with another number "
-             "of sequences",
+            {"a second call, or one with another number of sequences, does something else",
              definition_->step.position});
         return nullptr;
       }
@@ -192,7 +191,7 @@ class ScriptController : public Controller {
         add_step(cell->graph, cell->state, cell->program);
         if (!computes(cell->program, inputs, wanted, options_))
           refusal =
-              ArrayRefusal{"what is recorded gives other numbers", definition_->step.position};
+              ArrayRefusal{"the recorded program gives other numbers", definition_->step.position};
       } catch (const std::invalid_argument& error) {
         refusal = ArrayRefusal{error.what(), definition_->step.position};
       }

@@ -50,9 +50,9 @@ DefinitionHead read_head(lua_State* L, DefinitionOptions& given, const char* reg
   const auto defining = fmt::format("{}.define", registry);
   const auto& name = given.name;
   check(good_name(name), defining,
-        "the name must be small letters, digits and _, at most 64, got '{}'", name);
+        "the name must consist of lower-case letters, digits and _, at most 64, got '{}'", name);
   check(std::find(own.begin(), own.end(), name) == own.end(), defining,
-        "'{}' is a kind of the product's own; choose another name", name);
+        "'{}' is a built-in kind; choose another name", name);
   DefinitionHead head;
   head.where = fmt::format("{}.{}", registry, name);
   head.doc = given.doc;

@@ -54,8 +54,7 @@ class ScriptObjective : public Objective {
         if (other == nullptr) return nullptr;
         if (!(*made == *other)) {
           recording_.refuse(
-              {"it does something else when it is called again, or with another "
-               "number of strings",
+              {"a second call, or one with another number of strings, does something else",
                definition_->losses.position});
           return nullptr;
         }
@@ -115,8 +114,8 @@ class ScriptObjective : public Objective {
     if (!refusal) try {
         add_step(graph, {*node}, *program);
         if (!repeats_ && !computes(*program, inputs, first_numbers(losses), form.options))
-          refusal =
-              ArrayRefusal{"what is recorded gives other numbers", definition_->losses.position};
+          refusal = ArrayRefusal{"the recorded program gives other numbers",
+                                 definition_->losses.position};
       } catch (const std::invalid_argument& error) {
         refusal = ArrayRefusal{error.what(), definition_->losses.position};
       }

@@ -33,8 +33,9 @@ std::int64_t size_of(const Json& value, const Json& options, const std::string& 
     const auto name = value.get<std::string>();
     std::vector<std::string> names;
     for (const auto& [key, ignored] : options.items()) names.push_back(key);
-    check(options.contains(name), where, "the size of {} is '{}', which is none of the options {}",
-          of, name, quoted_list(names));
+    check(options.contains(name), where,
+          "the size of {} is '{}', which is not one of the options {}", of, name,
+          quoted_list(names));
     return size_of(options[name], Json::object(), where, of);
   }
   check(value.is_number_integer() && value.get<std::int64_t>() >= 1, where,

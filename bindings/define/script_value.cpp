@@ -59,7 +59,8 @@ class StateReader {
   }
 
   Json table(int depth, const std::string& path) {
-    if (depth == kDeepestState) function_.refuse(path + " is nested too deeply, or in itself");
+    if (depth == kDeepestState)
+      function_.refuse(path + " is nested too deeply, or contains itself");
     luaL_checkstack(L_, 4, "nested too deeply");
     const int size = static_cast<int>(lua_objlen(L_, -1));
     Json list = Json::array();
@@ -157,8 +158,8 @@ void set_method(lua_State* L, const char* name, Doc doc) {
 int refuse_change(lua_State* L) {
   const std::string name = type_text(L, 2);
   return luaL_error(L,
-                    "self cannot be changed, got a new value for %s: what changes from step to "
-                    "step belongs into the state",
+                    "self cannot be changed, got a new value for %s: values that change from step "
+                    "to step belong in the state",
                     name.c_str());
 }
 

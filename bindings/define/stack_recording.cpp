@@ -109,7 +109,7 @@ class StackRecording {
   static constexpr std::size_t kMostInstructions = 100'000;
 
   ArrayRefusal differs() const {
-    return {"it does something else when it is called again, or with another number of sequences",
+    return {"a second call, or one with another number of sequences, does something else",
             of_.definition_->update.position};
   }
 
@@ -208,7 +208,7 @@ class StackRecording {
       add_step(graph, nodes, program);
       if ((t < 3 || t + 1 == steps_) && batch == kRecordedBatch &&
           !computes(program, inputs, wanted, of_.options_))
-        refusal_ = ArrayRefusal{"what is recorded gives other numbers", function.position};
+        refusal_ = ArrayRefusal{"the recorded program gives other numbers", function.position};
     } catch (const std::invalid_argument& error) {
       refusal_ = ArrayRefusal{error.what(), function.position};
     }

@@ -95,7 +95,8 @@ NamedSynchronousRule synchronous_rule(const Json& row, bool& weighted) {
   if (!row.contains("weight")) return rule;
   check(row["weight"].is_number(), "grammar", "{}: the weight of a rule must be a number",
         rule.origin);
-  check(!weighted, "grammar", "{}: the weight stands in the rule and beside it", rule.origin);
+  check(!weighted, "grammar", "{}: the weight is given both in the rule and beside it",
+        rule.origin);
   rule.weight = row["weight"].get<double>();
   weighted = true;
   return rule;

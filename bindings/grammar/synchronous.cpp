@@ -85,8 +85,7 @@ struct PairOptions {
 
 Json sample(lua_State* L, const SynchronousGrammar& grammar, const PairOptions& options) {
   const auto& [length, lengths] = std::pair(options.length, options.lengths);
-  check(!length || !lengths, kWhere,
-        "length and lengths are two ways to say the same; leave one out");
+  check(!length || !lengths, kWhere, "length and lengths mean the same; give only one of them");
   check(length || lengths, kWhere,
         "expected length = or lengths = {{lowest, highest}} of the source");
   const auto interval = [](const char* key, const auto& given) {

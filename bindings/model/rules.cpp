@@ -109,7 +109,7 @@ std::string extraction_text(const Extraction& extraction) {
       extraction.controls, extraction.pairs, extraction.pda.states().size(),
       extraction.pda.transitions().size());
   if (extraction.end_marks > 0)
-    text += fmt::format("\nstrings are read with {} behind them, {}", extraction.end_mark,
+    text += fmt::format("\nstrings are read with {} after them, {}", extraction.end_mark,
                         extraction.end_marks == 1 ? "once" : "twice");
   if (extraction.strings > 0)
     text += fmt::format("\non {} strings, {} of them accepted, the same answer {} times{}",

@@ -123,7 +123,7 @@ void take_renamed(lua_State* L, const std::string& name, const Tensor& tensor,
   if (lua_type(L, -1) == LUA_TSTRING)
     tensors.emplace_back(lua_tostring(L, -1), tensor);
   else if (lua_type(L, -1) != LUA_TBOOLEAN || lua_toboolean(L, -1))
-    fail(kWhere, "rename gives for '{}' {}, expected a name, or false to leave it out", name,
+    fail(kWhere, "rename of '{}' gives {}: expected a name, or false to leave it out", name,
          type_text(L, lua_gettop(L)));
   lua_pop(L, 1);
 }
@@ -144,7 +144,7 @@ ParameterList renamed_by_table(lua_State* L, int table, const ParameterList& ten
   }
   for (lua_pushnil(L); lua_next(L, table) != 0; lua_pop(L, 1))
     check(lua_type(L, -2) == LUA_TSTRING && names.contains(lua_tostring(L, -2)), kWhere,
-          "rename has the key {}, which is no tensor of the source",
+          "rename has the key {}, which is not a tensor of the source",
           type_text(L, lua_gettop(L) - 1));
   return result;
 }

@@ -169,7 +169,7 @@ Interpreter::Outcome Notebook::run_one(const std::string& code) {
   } catch (const std::invalid_argument& error) {
     return {Status::error, error.what()};
   }
-  if (entry.leaves) return {Status::error, "a notebook is left by shutting its kernel down"};
+  if (entry.leaves) return {Status::error, "to leave a notebook, shut its kernel down"};
   bool incomplete = false;
   const auto outcome = compile_entry(interpreter_, entry, incomplete);
   if (outcome.status != Status::ok) return outcome;

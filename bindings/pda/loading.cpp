@@ -57,7 +57,7 @@ TransitionPattern read_transition(const Json& row, std::size_t place) {
     check_keys(kWhere, row, {"text", "weight", "origin"});
     t = parse_transition(text_entry(kWhere, row, "text"), origin);
     check(t.weight == 1 || !row.contains("weight"), kWhere,
-          "{}: the weight stands in the transition and beside it", origin);
+          "{}: the weight is given both in the transition and beside it", origin);
   }
   t.weight = number_entry(row, "weight", t.weight, origin);
   return t;

@@ -67,7 +67,7 @@ std::string real_path(const std::string& path) {
 }
 
 void check_folder(const std::string& path, const char* where) {
-  check(kind_of(path) == "folder", where, "'{}' must be a folder and no link", path);
+  check(kind_of(path) == "folder", where, "'{}' must be a folder, not a link", path);
 }
 
 // The entries of the folder itself.

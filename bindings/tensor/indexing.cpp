@@ -101,7 +101,8 @@ void set(Tensor& tensor, Any key, Any value) {
   }
   Tensor view = view_at(tensor, key);
   check(values.dim() == 0 || values.sizes() == view.sizes(), "Tensor",
-        "the place has shape {}, the new values {}", shape_text(view), shape_text(values));
+        "the selected elements have shape {}, the new values {}", shape_text(view),
+        shape_text(values));
   view.copy_(values);
 }
 

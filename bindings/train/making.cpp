@@ -59,9 +59,10 @@ void tell_changed_definitions(const Trainer& trainer, const Path& folder) {
 
 void tell_missing_locks(const Trainer& trainer) {
   if (trainer.folder_locked()) return;
-  log_message("warn", fmt::format("the file system of '{}' has no locks, so a second training of "
-                                  "this folder is not refused: the two would destroy the run",
-                                  trainer.run_folder()->string()));
+  log_message("warn",
+              fmt::format("the file system of '{}' has no locks, so a second training in this "
+                          "folder would not be refused, and the two would destroy the run",
+                          trainer.run_folder()->string()));
 }
 
 // A run continues with the data of its folder. `given`: those that the script has made this time.
@@ -72,11 +73,9 @@ void tell_other_data(const Trainer& trainer, const Path& folder, const Problem& 
   };
   for (const auto& part : {"train", "valid", "earlier_stages"})
     if (differs(part))
-      log_message(
-          "warn",
-          fmt::format("the run in '{}' continues with the data of its folder, which are not "
-                      "the given ones ({}); give data sets a seed",
-                      folder.string(), part));
+      log_message("warn", fmt::format("the run in '{}' continues with the data of its folder, "
+                                      "which differ from the given ones ({}); give datasets a seed",
+                                      folder.string(), part));
 }
 
 void begin_mirror(lua_State* L, Training& training, const Path& folder, const std::string& target) {
@@ -172,7 +171,7 @@ ProblemPtr problem_of(lua_State* L, const TrainerOptions& options, Json& rest) {
     return made(*options.train, options);
   }
   check(!options.train && !options.valid && !options.test, kWhere,
-        "stages have their own data: leave out train, valid and test beside them");
+        "stages have their own data: leave out train, valid and test");
   std::vector<ProblemPtr> stages;
   std::int64_t epochs = 0;
   bool limited = true;  // whether every stage has a number of epochs

@@ -110,8 +110,8 @@ M.run = svg 'run'
 -- that both have, open squares the others. tree:text{gold =} is the same for the terminal.
 M.tree = svg 'tree'
 
--- plot.by_length{options} -> SVG of a measure of models on strings of each length. The options are also those of
--- plot.lines but series.
+-- plot.by_length{options} -> SVG of a measure of models on strings of each length. The options include those of
+-- plot.lines except series.
 M.by_length = svg 'by_length'
 
 -- plot.by_length_text{options} -> the same as text for the terminal.

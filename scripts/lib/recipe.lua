@@ -293,7 +293,7 @@ end
 local run_options = pd._options.declare('recipe.run', M.options, {
   { 'smoke', false, 'a run of a few seconds that only checks that everything works' } })
 
--- recipe.run(name, {options}) -> result of recipe.start. A run that was stopped goes on, and a finished one is not
+-- recipe.run(name, {options}) -> result of recipe.start. A run that was stopped continues, and a finished one is not
 -- repeated.
 function M.run(name, options)
   if type(name) ~= 'string' then error('[recipe.run] expected the name of a recipe; pd.recipe.list() shows all', 0) end

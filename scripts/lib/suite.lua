@@ -7,7 +7,7 @@
 --   suite.finish{ run = run, found = found, ... }
 --
 -- The script of a run writes `score`, a share from 0 to 1, and the numbers of `choose` into its result, and the columns
--- length and accuracy into lengths.csv. It is told the searched options, and --task, --model, --seed and --restart.
+-- length and accuracy into lengths.csv. It gets the searched options, --task, --model, --seed and --restart.
 local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
@@ -23,7 +23,7 @@ local options_of = pd._options.declare('suite.options', {
   { 'tasks', nil, 'the tasks of the suite', type = 'list', required = true },
   { 'choices', nil, 'all tasks that can be chosen, if there are more', type = 'list' },
   { 'models', nil, 'the models of the suite', type = 'list', required = true },
-  { 'restarts', nil, 'repeats of every setting by default', type = 'integer', required = true },
+  { 'restarts', nil, 'default number of restarts of every setting', type = 'integer', required = true },
   { 'folder', nil, 'folder of the runs by default', type = 'text', required = true },
   { 'searched', nil, 'options whose defaults are intervals or lists', type = 'list of tables', required = true },
 })

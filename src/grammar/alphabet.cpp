@@ -15,7 +15,7 @@ void check_symbol(const std::string& symbol) {
   check(!invalid, "alphabet", "a symbol must be UTF-8 text, byte {} of a symbol is 0x{:02x}",
         invalid.value_or(0) + 1, static_cast<unsigned char>(symbol[invalid.value_or(0)]));
   check(std::none_of(symbol.begin(), symbol.end(), is_white_space), "alphabet",
-        "a symbol must not hold white space, got '{}'", symbol);
+        "a symbol must not contain white space, got '{}'", symbol);
 }
 
 // Returns whether a text consists of symbols without blanks between them.

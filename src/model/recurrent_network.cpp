@@ -272,17 +272,17 @@ NetworkKind recurrent_network() {
           "size of the learned symbol vectors that the controller reads; 0: one-hot vectors", 0),
       boolean_option("kernels", true, "run sequences with compiled kernels if available"),
       text_option("coupling", "input",
-                  "input: append the reading to the input; state: add it to the old hidden vector",
+                  "input: append the reading to the input; state: add it to the old hidden state",
                   {"input", "state"}),
       number_option(
           "noise", 0.0,
-          "standard deviation of the Gaussian noise that training adds to the old hidden vector",
-          0),
+          "standard deviation of the Gaussian noise that training adds to the old hidden state", 0),
       number_option("noise_mean", 0.0, "mean of this noise"),
-      number_option("dropout", 0.0,
-                    "probability with which training sets to 0 the numbers of embeddings, of what "
-                    "upper layers read, and of the hidden vectors as outputs",
-                    0),
+      number_option(
+          "dropout", 0.0,
+          "dropout probability, in training, of embeddings, of what upper layers read, and "
+          "of the hidden states that the output layer reads",
+          0),
       text_option("carry_forward", "none",
                   "keep the state while the stack does nothing: weighted by no_op (soft), or from "
                   "the second no_op in a row on (counter)",

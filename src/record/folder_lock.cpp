@@ -23,10 +23,9 @@ struct flock whole_file(short type) {
 
 [[noreturn]] void fail_on(const fs::path& file, int error) {
   fail_environment("lock", "cannot lock '{}': {}{}", file.string(), std::strerror(error),
-                   has_no_locks(error)
-                       ? "; its file system has no locks, which keep two runs in one folder apart: "
-                         "choose a folder on another one"
-                       : "");
+                   has_no_locks(error) ? "; its file system has no locks, which keep two runs from "
+                                         "using one folder: choose a folder on another file system"
+                                       : "");
 }
 
 }  // namespace

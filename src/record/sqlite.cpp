@@ -108,8 +108,8 @@ void Database::fail_on(const std::string& action) const {
     case SQLITE_LOCKED:
       if (busy_.no_locks)
         fail_environment("registry",
-                         "cannot {} '{}': its file system has no locks; PUSHDOWN_REGISTRY names a "
-                         "file on another one, or is 'off'",
+                         "cannot {} '{}': its file system has no locks; let PUSHDOWN_REGISTRY name "
+                         "a file on another file system, or set it to 'off'",
                          action, file_.string());
       fail_environment("registry", "cannot {} '{}': another process keeps it locked", action,
                        file_.string());

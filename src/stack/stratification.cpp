@@ -372,7 +372,7 @@ StackKind kind_of(const char* doc) {
   for (const auto& name : end_names(kEnds)) {
     const std::string where = name.empty() ? "" : " at the " + name.substr(1);
     kind.inputs.emplace_back("push" + name, "B x n: strength d of each push" + where);
-    kind.inputs.emplace_back("pop" + name, "B x n: thickness u popped before the pushes" + where);
+    kind.inputs.emplace_back("pop" + name, "B x n: strength u popped before the pushes" + where);
     kind.inputs.emplace_back("vectors" + name, "B x n x m: the pushed vectors" + where);
     kind.inputs.emplace_back("read" + name,
                              "B x n: strength r of each reading" + where + "; 1 if absent");

@@ -111,7 +111,7 @@ std::array<std::filesystem::path, 3> corpus_files(const std::filesystem::path& f
     if (some && missing.empty()) missing = here;
   }
   fail_environment(kWhere,
-                   "'{}' must hold ptb.train.txt, ptb.valid.txt and ptb.test.txt, or train.txt, "
+                   "'{}' must contain ptb.train.txt, ptb.valid.txt and ptb.test.txt, or train.txt, "
                    "valid.txt and test.txt{}{}",
                    folder.string(), missing.empty() ? "" : "; missing: ", missing);
 }

@@ -290,7 +290,7 @@ void Trainer::checkpoint() {
 
 void Trainer::save(const Path& folder, bool overwrite, const Json& about) {
   if (about_.empty()) about_ = about;
-  if (!parameters_finite()) diverged("the weights are no longer finite, they cannot be saved");
+  if (!parameters_finite()) diverged("the weights are no longer finite and cannot be saved");
   std::error_code other;
   if (folder_ && std::filesystem::equivalent(folder, folder_->path(), other)) return checkpoint();
   const RunFolder target(folder, config(), *problem_, overwrite, history_, updates_);

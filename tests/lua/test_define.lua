@@ -96,7 +96,7 @@ test('errors in Lua functions name their file and line and what was expected', f
   end)
   test.fails(here .. '%[stack.wrong.update%] state%[1%] must be made of tensors, numbers, texts and tables of '
     .. 'them, got a function', function() use { update = function() return { print } end } end)
-  test.fails(here .. '%[stack.wrong.update%] state[.t]+ is nested too deeply, or in itself', function()
+  test.fails(here .. '%[stack.wrong.update%] state[.t]+ is nested too deeply, or contains itself', function()
     use { update = function() local t = {} t.t = t return t end }
   end)
   local message = test.fails("attempt to call method 'unsqueze'", function()
@@ -152,8 +152,8 @@ test('invalid definitions are refused', function()
       model { stack = { kind = 'nonsense' } }
     end)
   end
-  refused("'superposition' is a kind of the product's own", { name = 'superposition' })
-  refused('small letters, digits and _', { name = 'My Stack' })
+  refused("'superposition' is a built%-in kind", { name = 'superposition' })
+  refused('lower%-case letters, digits and _', { name = 'My Stack' })
   refused("unknown option 'updat', did you mean 'update'", { updat = print })
   refused('expected update = function%(self, state, actions%), got the number 3', { update = 3 })
   refused("option 1 has no entry 'minmum', did you mean 'minimum'", { options = { { 'size', 3, 'x', minmum = 1 } } })
@@ -161,7 +161,7 @@ test('invalid definitions are refused', function()
   refused("option 'size' needs a default or a type", { options = { { 'size', doc = 'x' } } })
   refused("option 'size' must be at least 5, got 3", { options = { { 'size', 3, 'x', minimum = 5 } } })
   refused("two options are called 'size'", { options = { { 'size', 3, 'x' }, { 'size', 3, 'x' } } })
-  refused("the size of action 'vector' is 'sice', which is none of the options 'size'",
+  refused("the size of action 'vector' is 'sice', which is not one of the options 'size'",
     { actions = { { 'vector', 'sice' } } })
   refused("the activation of action 'vector' must be one of", { actions = { { 'vector', 3, activation = 'relu' } } })
   refused("there is no action 'action'", { actions = { { 'vector', 'size' } } })

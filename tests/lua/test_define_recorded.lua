@@ -301,8 +301,8 @@ local mistakes = {
   { 'return v:sort(2)', "the operator 'sort' cannot be recorded" },
   { 'return (v:argmax(2, true) * 0.1 + v):to("float64")', "'argmax' cannot be recorded" },
   { 'return pd.tensor.op("erfinv", v * 0.5)', "the operator 'erfinv' cannot be recorded" },
-  { 'return v / #v', 'it does something else when it is called again, or with another number' },
-  { 'CALLS[1] = CALLS[1] + 1 return v * CALLS[1]', 'it does something else when it is called again' },
+  { 'return v / #v', 'a second call, or one with another number of sequences, does something else' },
+  { 'CALLS[1] = CALLS[1] + 1 return v * CALLS[1]', 'a second call, or one with another number of' },
   -- Mistakes are errors.
   { 'return v + self:zeros(#v, 4)', 'The size of tensor a %(3%) must match', true },
   { 'return v:unsqueze(1)', "a Tensor has no method 'unsqueze', did you mean 'unsqueeze'", true },

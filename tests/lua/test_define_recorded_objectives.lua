@@ -145,7 +145,7 @@ end)
 -- Code in the losses that cannot be recorded, and the reason.
 local refused = {
   { 'if batch.scores:max():item() > 0 then return CALM end return CALM', 'a number is read from a recorded tensor' },
-  { 'COUNT = (COUNT or 0) + 1 return CALM * COUNT', 'it does something else when it is called again' },
+  { 'COUNT = (COUNT or 0) + 1 return CALM * COUNT', 'a second call, or one with another number of' },
   { 'return CALM - CALM:mean()', 'an operation combines the sequences of a batch' },
   { 'return CALM + 0.1 * pd.tensor.randn({ #batch.labels })', 'random numbers are drawn' },
   { 'local s = batch.scores:clone() s[{ {}, 1 }] = 0 return s:sum(2)', 'a tensor is changed in place' },

@@ -36,7 +36,7 @@ test('a training warns, and the registry does not wait', function()
   local began = pd.process.clock()
   local output, status = run 'training.lua'
   assert(status == 0, output)
-  has(output, "the file system of 'run' has no locks, so a second training of this folder is not refused")
+  has(output, "the file system of 'run' has no locks, so a second training in this folder would not be refused")
   has(output, "[registry] cannot use 'runs/registry.sqlite': its file system has no locks")
   -- It would wait for a minute for a lock.
   assert(pd.process.clock() - began < 55, output)

@@ -193,9 +193,9 @@ test('folders that are no run folders stay, and links are not followed', functio
   test.equal(pd.file.kind(scene.folder .. '/moved/experiment.json'), 'file')
   test.equal(pd.file.kind(scene.folder .. '/runs/outer/deep/restart-1'), 'folder')
   test.equal(numbers(), '')
-  test.fails('must be a folder and no link', function() pd.file.remove_folder(at) end)
-  test.fails('must be a folder and no link', function() pd.file.remove_folder(outside .. '/precious') end)
-  test.fails('must be a folder and no link', function() pd.file.contents(scene.folder .. '/nothing') end)
+  test.fails('must be a folder, not a link', function() pd.file.remove_folder(at) end)
+  test.fails('must be a folder, not a link', function() pd.file.remove_folder(outside .. '/precious') end)
+  test.fails('must be a folder, not a link', function() pd.file.contents(scene.folder .. '/nothing') end)
 end)
 
 test('a run that is running is refused, with the grid that waits for it', function()

@@ -144,7 +144,7 @@ test('elements can be set', function()
   test.near(t, { { 0, 0, 0 }, { -1, -1, 6 } }, 0)
   t:assign { { 1, 1, 1 }, { 2, 2, 2 } }
   test.near(t, { { 1, 1, 1 }, { 2, 2, 2 } }, 0)
-  test.fails('place has shape 3, the new values 2', function() t[1] = { 1, 2 } end)
+  test.fails('selected elements have shape 3, the new values 2', function() t[1] = { 1, 2 } end)
   test.fails("no field 'x'", function() t.x = 1 end)
   test.fails('shape 2 x 3, the new values 2', function() t:assign { 1, 2 } end)
   local bool = t:gt(1)

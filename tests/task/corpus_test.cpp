@@ -125,13 +125,13 @@ TEST(Corpus, AFolderHoldsThreeFilesOfOneKind) {
   const auto make = [&](const char* file) { std::ofstream(folder / file) << "a\n"; };
   EXPECT_EQ(message([&] { corpus_files(folder); }),
             "[task.corpus] '" + name +
-                "' must hold ptb.train.txt, ptb.valid.txt and ptb.test.txt, or train.txt, "
+                "' must contain ptb.train.txt, ptb.valid.txt and ptb.test.txt, or train.txt, "
                 "valid.txt and test.txt");
   make("train.txt");
   make("test.txt");
   EXPECT_EQ(message([&] { corpus_files(folder); }),
             "[task.corpus] '" + name +
-                "' must hold ptb.train.txt, ptb.valid.txt and ptb.test.txt, or train.txt, "
+                "' must contain ptb.train.txt, ptb.valid.txt and ptb.test.txt, or train.txt, "
                 "valid.txt and test.txt; missing: '" +
                 name + "/valid.txt'");
   make("valid.txt");

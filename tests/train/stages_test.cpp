@@ -274,8 +274,7 @@ TEST(Stages, WrongStagesAreRefused) {
                       with_stages(Json::array({Json::object()}),
                                   {{"curriculum", {{"kind", "two_stage"}, {"threshold", 2}}}}));
             }),
-            "[train.trainer] a stage takes its strings in one phase: leave out either stages or "
-            "curriculum");
+            "[train.trainer] stages and a curriculum cannot be combined: leave out one of them");
   EXPECT_EQ(complaint<std::invalid_argument>([] { staged({}); }),
             "[train.trainer] stages must be a list of stages, got an empty list");
 }

@@ -107,7 +107,7 @@ std::optional<std::string> CompiledCode::read(const std::string& source) const {
   try {
     return cache_->find(key(source));
   } catch (const std::exception& error) {
-    notice(NoticeLevel::warning, fmt::format("compiled code is not read: {}", error.what()));
+    notice(NoticeLevel::warning, fmt::format("compiled code cannot be read: {}", error.what()));
     return std::nullopt;
   }
 }
@@ -117,7 +117,7 @@ void CompiledCode::write(const std::string& source, const std::string& code) con
   try {
     cache_->put(key(source), code);
   } catch (const std::exception& error) {
-    notice(NoticeLevel::warning, fmt::format("compiled code is not kept: {}", error.what()));
+    notice(NoticeLevel::warning, fmt::format("compiled code cannot be kept: {}", error.what()));
   }
 }
 

@@ -43,7 +43,7 @@ class StagedProblem : public Problem {
     for (std::size_t k = 0; k < stages_.size(); ++k) {
       auto parts = stages_[k]->phases(batch);
       check(parts.size() == 1, kWhere,
-            "a stage takes its strings in one phase: leave out either stages or curriculum");
+            "stages and a curriculum cannot be combined: leave out one of them");
       TrainingPhase& phase = all.emplace_back(std::move(parts.front()));
       phase.stage = static_cast<int>(k) + 1;
       phase.own_validation = true;

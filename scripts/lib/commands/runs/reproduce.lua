@@ -159,7 +159,7 @@ local function train_again(folder, target)
       files.make_folder(target .. '/' .. part)
       for _, name in ipairs(pd.file.list(folder .. '/' .. part)) do
         local file = file_of(folder, part .. '/' .. name)
-        if not file then fail('%s/%s/%s is no file of the run', folder, part, name) end
+        if not file then fail('%s/%s/%s is not a file of the run', folder, part, name) end
         files.write(('%s/%s/%s'):format(target, part, name), files.read(file))
       end
     end

@@ -15,13 +15,13 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kRedraw = std::chrono::milliseconds(100);
-constexpr auto kListenerPause = std::chrono::milliseconds(250);
+constexpr auto kViewRedraw = std::chrono::milliseconds(100);
+constexpr auto kViewPause = std::chrono::milliseconds(250);
 // Without a terminal, an epoch that takes longer has lines about its progress.
-constexpr auto kPlainLine = std::chrono::seconds(60);
-constexpr int kListenerWidth = 100, kListenerHeight = 40;
+constexpr auto kViewLine = std::chrono::seconds(60);
+constexpr int kViewWidth = 100, kViewHeight = 40;
 
-void write_error(const std::string& text) {
+void write_view(const std::string& text) {
   // A terminal that refuses the text is not worth an error.
   for (std::size_t done = 0; done < text.size();) {
     const auto count = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
@@ -56,7 +56,7 @@ void LiveView::open(bool shown, const std::string& title, LivePace* pace) {
   pace_ = pace;
   opened_ = Clock::now();
   next_ = style_ == Style::silent  ? std::numeric_limits<Clock::rep>::max()
-          : style_ == Style::plain ? (opened_ + kPlainLine).time_since_epoch().count()
+          : style_ == Style::plain ? (opened_ + kViewLine).time_since_epoch().count()
                                    : opened_.time_since_epoch().count();
 }
 
@@ -151,7 +151,7 @@ void LiveView::draw_now() {
     text += (faint ? "\x1b[2m" : "") + lines[k].text + (faint ? "\x1b[0m" : "") + "\x1b[K";
     drawn_.push_back(lines[k].text);
   }
-  write_error(text + "\x1b[J");
+  write_view(text + "\x1b[J");
 }
 
 void LiveView::draw() {
@@ -161,30 +161,30 @@ void LiveView::draw() {
   const auto after = [&](auto pause) { next_ = (Clock::now() + pause).time_since_epoch().count(); };
   if (style_ == Style::terminal) {
     draw_now();
-    after(kRedraw);
+    after(kViewRedraw);
   } else if (style_ == Style::listener) {
     std::vector<std::string> texts;
-    for (const auto& line : live_lines(state_, kListenerWidth, kListenerHeight, true))
+    for (const auto& line : live_lines(state_, kViewWidth, kViewHeight, true))
       texts.push_back(line.text);
     tell_listener(fmt::format("{}", fmt::join(texts, "\n")));
-    after(kListenerPause);
+    after(kViewPause);
   } else {
-    say(live_lines(state_, kListenerWidth, 1, false).front().text);
+    say(live_lines(state_, kViewWidth, 1, false).front().text);
   }
 }
 
 void LiveView::say(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  if (style_ == Style::plain) next_ = (Clock::now() + kPlainLine).time_since_epoch().count();
+  if (style_ == Style::plain) next_ = (Clock::now() + kViewLine).time_since_epoch().count();
   if (!is_logged("info")) return;
   const Hidden hidden;
-  write_error(without_controls(text) + "\n");
+  write_view(without_controls(text) + "\n");
 }
 
 void LiveView::hide() {
   const std::lock_guard lock(mutex_);
   if (drawn_.empty()) return;
-  write_error(erased(std::max(terminal_columns(STDERR_FILENO), 2)) + "\x1b[J");
+  write_view(erased(std::max(terminal_columns(STDERR_FILENO), 2)) + "\x1b[J");
   drawn_.clear();
 }
 

@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-Results during(lua_State* L, const std::string& title, Any action) {
+Results live_during(lua_State* L, const std::string& title, Any action) {
   bool done = false;
   {
     const LiveScope scope(true, true, title);
@@ -19,14 +19,14 @@ Results during(lua_State* L, const std::string& title, Any action) {
   return {0};
 }
 
-LiveRow::State state_of(const std::string& name) {
+LiveRow::State live_state(const std::string& name) {
   if (name == "left out") return LiveRow::State::left_out;
   if (name == "failed") return LiveRow::State::failed;
   if (name == "finished") return LiveRow::State::finished;
   return LiveRow::State::running;
 }
 
-void show(const Json& given) {
+void live_show(const Json& given) {
   LiveState state;
   state.title = given.value("title", std::string());
   if (given.contains("fraction")) state.fraction = given["fraction"].get<double>();
@@ -39,19 +39,19 @@ void show(const Json& given) {
     one.best = row.value("best", std::string());
     one.value = row.value("value", one.value);
     one.note = row.value("note", std::string());
-    one.state = state_of(row.value("state", std::string()));
+    one.state = live_state(row.value("state", std::string()));
   }
   LiveView::of_process().show(std::move(state));
 }
 
-void leave(const std::string& name, const std::string& note) {
+void live_leave(const std::string& name, const std::string& note) {
   LiveView::of_process().change(name, [&](LiveRow& row) {
     row.state = LiveRow::State::left_out;
     row.note = note;
   });
 }
 
-void tell(const std::string& text) {
+void live_tell(const std::string& text) {
   auto& view = LiveView::of_process();
   log_to_files("info", text);
   if (view.style() == LiveView::Style::plain) view.say(text);
@@ -61,17 +61,20 @@ void tell(const std::string& text) {
 
 void bind_live(lua_State* L) {
   Module(L, "_live", "The live view of trainings on stderr.")
-      .def<&during>("during",
-                    "during(title, action)  Calls action() with one live view for all trainings in "
-                    "it. The title is left out of the names of its rows.")
-      .def<&show>("show",
-                  "show(state)  Shows title, fraction (of the work), seconds_left and rows, each "
-                  "with name, epoch, epochs, best, value, note and state.")
+      .def<&live_during>(
+          "during",
+          "during(title, action)  Calls action() with one live view for all trainings in "
+          "it. The title is left out of the names of its rows.")
+      .def<&live_show>(
+          "show",
+          "show(state)  Shows title, fraction (of the work), seconds_left and rows, each "
+          "with name, epoch, epochs, best, value, note and state.")
       .def<[](double epochs) { LiveView::of_process().plan(epochs); }>(
           "plan", "plan(epochs)  Sets the work: the number of epochs of all models together.")
-      .def<&leave>("leave", "leave(name, note)  Marks the row of a model that no longer trains.")
-      .def<&tell>("tell",
-                  "tell(text)  Logs the text to the files, and prints it if no block is shown.")
+      .def<&live_leave>("leave",
+                        "leave(name, note)  Marks the row of a model that no longer trains.")
+      .def<&live_tell>(
+          "tell", "tell(text)  Logs the text to the files, and prints it if no block is shown.")
       .def<[] { LiveView::of_process().hide(); }>(
           "hide", "hide()  Removes the block until it is drawn again, before other output.")
       .def<[] {

@@ -13,8 +13,8 @@
 namespace pushdown {
 namespace {
 
-constexpr int kShortestBar = 8, kLongestBar = 30;
-constexpr int kShortestCurve = 5, kLongestCurve = 20;
+constexpr int kLeastBar = 8, kMostBar = 30;
+constexpr int kLeastCurve = 5, kMostCurve = 20;
 
 using Fields = std::vector<std::string>;
 
@@ -53,8 +53,8 @@ std::string first_line(const LiveState& state, const std::string& title, int col
   for (const auto& [before, after] :
        {std::pair<Fields, Fields>{{title, epoch}, {percent, left}}, {{title, epoch}, {left}}}) {
     const auto used = count_columns(joined(before)) + count_columns(joined(after)) + 4 + 2;
-    const int room = std::min(columns - static_cast<int>(used), kLongestBar);
-    if (room < kShortestBar) continue;
+    const int room = std::min(columns - static_cast<int>(used), kMostBar);
+    if (room < kLeastBar) continue;
     const auto filled = static_cast<int>(room * fraction);
     const std::string bar = "[" + std::string(filled, '=') + std::string(room - filled, ' ') + "]";
     return joined({joined(before), bar, joined(after)});
@@ -120,8 +120,8 @@ std::vector<LiveLine> row_lines(const std::vector<const LiveRow*>& rows, bool al
   };
   for (const Column column : {kSpeed, kNote, kEpoch})
     if (total() > columns) widths[column] = 0;
-  const int room = std::min(columns - total() - 2, kLongestCurve);
-  if (unicode && longest > 1 && room >= kShortestCurve) {
+  const int room = std::min(columns - total() - 2, kMostCurve);
+  if (unicode && longest > 1 && room >= kLeastCurve) {
     widths[kCurve] = std::min(static_cast<std::size_t>(room), longest);
     for (std::size_t k = 0; k < rows.size(); ++k)
       table[k][kCurve] = sparkline(rows[k]->curve, static_cast<int>(widths[kCurve]));

@@ -266,22 +266,22 @@ std::optional<EpochMetrics> next_epoch(lua_State* L, Training& training, const s
   return metrics;
 }
 
-std::optional<EpochTable> next_of(lua_State* L, Epochs& epochs, Rest) {
+std::optional<EpochTable> next_of_epochs(lua_State* L, Epochs& epochs, Rest) {
   const auto metrics = next_epoch(L, *epochs.training, "");
   if (!metrics) return std::nullopt;
   return EpochTable{to_json(*metrics)};
 }
 
-struct RunOptions {
+struct TrainerRunOptions {
   std::string name;
   static OptionRows rows() {
-    return declare<RunOptions>(
-        {{"name", &RunOptions::name,
+    return declare<TrainerRunOptions>(
+        {{"name", &TrainerRunOptions::name,
           "name of the model in the view and the summary; absent: the kinds of its parts"}});
   }
 };
 
-Results run(lua_State* L, Training& training, const RunOptions& options) {
+Results run_trainer(lua_State* L, Training& training, const TrainerRunOptions& options) {
   {
     const LiveScope scope(training.progress, true, "", &training.pace);
     try {
@@ -304,12 +304,13 @@ Results run(lua_State* L, Training& training, const RunOptions& options) {
 
 void bind_epochs(Class<Training>& trainer) {
   trainer
-      .def<&run>("run",
-                 "trainer:run({options}) -> table  Trains until early stopping or the last epoch "
-                 "and shows one live view. Returns the summary: model, epochs, best_epoch, "
-                 "cross_entropy and cross_entropy_difference (nats per symbol) or accuracy of the "
-                 "best epoch, seconds, finished (why it ended) and folder. A run that is in the "
-                 "folder already continues. An interrupted trainer continues with the next call.")
+      .def<&run_trainer>(
+          "run",
+          "trainer:run({options}) -> table  Trains until early stopping or the last epoch "
+          "and shows one live view. Returns the summary: model, epochs, best_epoch, "
+          "cross_entropy and cross_entropy_difference (nats per symbol) or accuracy of the "
+          "best epoch, seconds, finished (why it ended) and folder. A run that is in the "
+          "folder already continues. An interrupted trainer continues with the next call.")
       .def<[](const TrainingPtr& training) { return Epochs{training}; }>(
           "epochs",
           "trainer:epochs() -> iterator  Returns an iterator: `for epoch in trainer:epochs()` "
@@ -318,9 +319,9 @@ void bind_epochs(Class<Training>& trainer) {
 
 void bind_iterator(Module& module) {
   Class<Epochs>(module, "The epochs of a trainer, one after the other.")
-      .def<&next_of>("__call",
-                     "epochs() -> table  Trains one epoch and returns its metrics, or nil "
-                     "when training is over.");
+      .def<&next_of_epochs>("__call",
+                            "epochs() -> table  Trains one epoch and returns its metrics, or nil "
+                            "when training is over.");
 }
 
 }  // namespace pushdown

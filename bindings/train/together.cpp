@@ -41,7 +41,7 @@ constexpr const char* kInterrupted =
     "interrupted; run() or the next round with the same trainers continues";
 
 // The kinds of the models' parts, with a number if several are the same.
-std::vector<std::string> names_of(const std::vector<TrainingPtr>& trainings) {
+std::vector<std::string> model_names(const std::vector<TrainingPtr>& trainings) {
   std::vector<std::string> names;
   std::map<std::string, int> counts, seen;
   for (const auto& training : trainings) {
@@ -60,7 +60,7 @@ std::shared_ptr<Together> together(std::vector<TrainingPtr> trainings,
         "expected a name for each of {} trainers, got {}", trainings.size(), options.names.size());
   auto made = std::make_shared<Together>();
   made->names = options.names;
-  if (made->names.empty()) made->names = names_of(trainings);
+  if (made->names.empty()) made->names = model_names(trainings);
   made->errors.resize(trainings.size());
   made->trainings = std::move(trainings);
   return made;

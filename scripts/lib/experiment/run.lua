@@ -58,7 +58,7 @@ function Run:table(name, spec)
   made:save(self:path(name))
   self:show(page.table(made))
   print()
-  io.write(made:text(pd.process.columns 'stdout'))
+  io.write(made:text(pd.process.columns 'stdout' or 79))
   return made
 end
 

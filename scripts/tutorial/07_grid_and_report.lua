@@ -14,12 +14,13 @@ local own = {
   { 'restarts', 4, 'random starts of each learning rate', minimum = 1 },
   { 'strings', 1000, 'training strings' },
   { 'epochs', 20, 'passes over them', minimum = 1 },
+  { 'rungs', { 5, 10 }, 'epochs after which the better half of the restarts goes on' },
 }
 for _, option in ipairs(grid.options) do own[#own + 1] = option end
 local options, run = experiment.start {
   name = 'grid_and_report', doc = 'A grid over learning rates and restarts, and a page about it.', options = own,
-  quick = { restarts = 2, epochs = 8 }, smoke = { learning_rates = { 0.02, 0.005 }, restarts = 2, strings = 40,
-    epochs = 2 },
+  quick = { restarts = 2, epochs = 8, rungs = { 2, 4 } },
+  smoke = { learning_rates = { 0.02, 0.005 }, restarts = 2, strings = 40, epochs = 2, rungs = { 1 } },
 }
 
 -- ## The script of one run
@@ -38,7 +39,7 @@ local options, run = experiment.start {
   options = {
     { 'learning_rate', 0.005, 'of Adam' },
     { 'strings', 1000, 'training strings' },
-    { 'epochs', 20, 'passes over them' },
+    { 'epochs', 20, 'passes over them', may_change = true },
     { 'seed', 1, 'of the parameters' },
     { 'restart', 1, 'number of the random start' },
   },
@@ -109,6 +110,22 @@ print(plot.text(chart))
 
 -- ![Mean and range over the restarts](pictures/07_curves.svg)
 --
+-- ## Only the best go on
+--
+-- Most restarts turn out badly, and that often shows early. `pd.search.run` trains many restarts for a
+-- few epochs, and then only the better half of them longer (successive halving). It uses the same
+-- script, whose option `epochs` may change when a run is resumed. The validation strings decide which
+-- restarts go on, so the best one must be tested on other strings. In one process, without a grid,
+-- `make` in place of `script` trains restarts side by side
+-- ([Training](../reference/training.md#restarts)).
+local found = pd.search.run {
+  name = 'tutorial/halving', folder = run:path 'halving', script = script, restarts = 2 * options.restarts,
+  rungs = options.rungs, fixed = { strings = options.strings, epochs = options.epochs, learning_rate = 0.01 },
+  workers = options.workers > 0 and options.workers or nil,
+}
+print()
+print(found.table)
+
 -- ## The registry and the report
 --
 -- Every run of a grid has a row in the registry, `runs/registry.sqlite` in the folder where the

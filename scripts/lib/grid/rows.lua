@@ -38,7 +38,7 @@ M.call = join({ { 'workers', nil, 'concurrent processes; the default: one for ea
     .. 'terminal this is an error', type = 'text', choices = { 'accept', 'rerun' } },
   { 'failures', 'error', 'failed runs: an error once all runs have ended, or only their number as rows.failed',
     choices = { 'error', 'report' } },
-  { 'progress', true, 'show a status line' },
+  { 'progress', true, 'show the live view' },
   { 'enough', nil, 'is called with the rows whenever a run has ended; if it returns true, the other runs are stopped',
     type = 'function' },
 })

@@ -14,6 +14,10 @@
 namespace pushdown {
 namespace {
 
+constexpr std::string_view kParses = "grammar.parses";
+constexpr int kDeepestTree = 10'000;
+constexpr std::int64_t kMostNodes = 10'000'000;
+
 // A nonterminal over the symbols begin .. end-1. All empty spans are 0 .. 0.
 struct Place {
   int left, begin, end;
@@ -87,8 +91,12 @@ class DerivationLister {
   static void for_splits(const ShortRule& rule, int begin, int end, Visit visit) {
     if (rule.right.empty() && begin == end) visit(end);
     if (rule.right.size() == 1) visit(end);
-    if (rule.right.size() == 2)
-      for (int k = begin; k <= end; ++k) visit(k);
+    if (rule.right.size() != 2) return;
+    // A terminal takes one symbol.
+    const bool first = rule.right[0].terminal, second = rule.right[1].terminal;
+    const int lowest = second ? std::max(end - 1, begin) : first ? begin + 1 : begin;
+    const int highest = first ? std::min(begin + 1, end) : second ? end - 1 : end;
+    for (int k = lowest; k <= highest; ++k) visit(k);
   }
   double value_of(const WeighedRule& rule, int begin, int split, int end) {
     double value = rule.log_weight;
@@ -189,7 +197,11 @@ class DerivationLister {
   }
 
   // Returns the tree of the k-th derivation, or the trees below an added nonterminal.
-  std::vector<ParseTree> trees(Node& at, std::size_t k) {
+  std::vector<ParseTree> trees(Node& at, std::size_t k, int depth = 0) {
+    // Derivations through a cycle of unary rules become ever deeper.
+    check(depth < kDeepestTree && ++nodes_made_ <= kMostNodes, kParses,
+          "the derivations have more than {} rules in all or {} inside of each other: lower best",
+          kMostNodes, kDeepestTree);
     ensure(at, k);
     const auto chosen = at.found[k];
     const auto& rule = *rules_[chosen.rule].rule;
@@ -199,7 +211,7 @@ class DerivationLister {
         children.push_back({rule.right[i], -1, {}});
         continue;
       }
-      auto below = trees(*chosen.parts[i], chosen.ranks[i]);
+      auto below = trees(*chosen.parts[i], chosen.ranks[i], depth + 1);
       std::move(below.begin(), below.end(), std::back_inserter(children));
     }
     if (rule.rule < 0) return children;
@@ -215,14 +227,14 @@ class DerivationLister {
   std::vector<std::vector<int>> by_left_;
   std::vector<WeighedRule> rules_;
   std::map<Place, Node> nodes_;
+  std::int64_t nodes_made_ = 0;
 };
 
 }  // namespace
 
 std::vector<Parse> best_parses(const Grammar& grammar, const Word& word, std::int64_t count) {
-  constexpr std::string_view kWhere = "grammar.parses";
-  check_word(kWhere, grammar.alphabet(), word);
-  check(count >= 1, kWhere, "best must be at least 1, got {}", count);
+  check_word(kParses, grammar.alphabet(), word);
+  check(count >= 1, kParses, "best must be at least 1, got {}", count);
   return DerivationLister(grammar.normal_form(), word).list(count);
 }
 

@@ -18,7 +18,8 @@ namespace pushdown {
 
 // Returns the `count` most probable derivations of w, or all if there are fewer; none if w is
 // outside the language. Of equally probable ones, which comes first is unspecified but always the
-// same. O(n^3 rules) for the chart. Throws if an id is outside the alphabet or count < 1.
+// same. O(n^3 rules) for the chart. Throws if an id is outside the alphabet or count < 1, or if the
+// derivations have more than ten million rules in all or 10,000 inside of each other.
 std::vector<Parse> best_parses(const Grammar& grammar, const Word& word, std::int64_t count);
 
 }  // namespace pushdown

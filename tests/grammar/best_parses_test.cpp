@@ -58,6 +58,12 @@ TEST(BestParses, CyclesThatRoundingMakesFreeEnd) {
   EXPECT_LE(parses.size(), 5u);
 }
 
+TEST(BestParses, EndlessDerivationsAreAnError) {
+  const Grammar grammar(parse_grammar("S -> S [0.5] | 'a'"));
+  EXPECT_EQ(best_parses(grammar, {0}, 2000).size(), 2000u);
+  EXPECT_THROW(best_parses(grammar, {0}, 100'000), std::invalid_argument);
+}
+
 TEST(BestParses, BadInput) {
   const Grammar grammar(parse_grammar("S -> 'a' S | 'a'"));
   EXPECT_THROW(best_parses(grammar, {1}, 1), std::invalid_argument);

@@ -15,7 +15,6 @@
 
 #include "bindings/binder/text.h"
 #include "bindings/session/terminal.h"
-#include "bindings/shell/editor/entry_editor.h"
 #include "bindings/shell/editor/screen.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/terminal_mode.h"

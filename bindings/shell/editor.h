@@ -1,11 +1,9 @@
 // Reads entries: with an editor on a terminal that can move its cursor, otherwise plain lines.
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
-#include "bindings/shell/candidates.h"
+#include "bindings/shell/editor/entry_editor.h"
 
 namespace pushdown {
 
@@ -16,10 +14,7 @@ class Editor {
     Event event;
     std::string text;  // a whole entry, or a plain line of one; without the last newline
   };
-  struct Helpers {
-    std::function<Completion(std::string_view)> complete;   // of an entry up to the cursor
-    std::function<bool(const std::string&)> is_incomplete;  // for Enter, which then begins a line
-  };
+  using Helpers = EntryEditor::Helpers;
 
   virtual ~Editor() = default;
   // `continues`: the plain line continues an entry.

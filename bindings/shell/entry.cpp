@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <span>
 #include <stdexcept>
 
 #include "bindings/shell/locals.h"
@@ -83,6 +84,13 @@ Interpreter::Outcome compile_split(Interpreter& interpreter, const std::string& 
 bool may_end_in_value(std::string_view code, const Outline::Start& start, bool correct) {
   return !correct || begins_with_name(code.substr(start.place)) ||
          (start.after_semicolon && code[start.place] == '(');
+}
+
+// Returns the starts at which the last expression may begin. It has fewer lines outside of brackets
+// than this; without the limit a long block takes quadratic time.
+std::span<const Outline::Start> last_starts(const Outline& outline) {
+  constexpr std::size_t kMostStarts = 100;
+  return std::span(outline.starts).last(std::min(outline.starts.size(), kMostStarts));
 }
 
 Interpreter::Outcome run_once(Interpreter& interpreter, lua_CFunction printer) {
@@ -276,7 +284,7 @@ Interpreter::Outcome compile_entry(Interpreter& interpreter, Entry& entry, bool&
   if (outcome.status == Status::ok) return compile_value(interpreter, "", entry.code);
   const bool early = ends_early(outcome.error);
   const auto whole = compiles(interpreter, entry.code);
-  for (const auto& start : outline.starts) {
+  for (const auto& start : last_starts(outline)) {
     if (!may_end_in_value(entry.code, start, whole.status == Status::ok)) continue;
     outcome = compile_split(interpreter, entry.code, start.place);
     entry.value = start.place;

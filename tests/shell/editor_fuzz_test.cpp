@@ -20,7 +20,7 @@ using Action = EntryEditor::Action;
 Completion complete(std::string_view text) {
   if (text.size() % 3 == 0) return {};
   if (text.size() % 3 == 1) return {text.size(), {"one"}, "("};
-  return {text.size(), {"first", "first_second", "öffnen"}, ""};
+  return {text.size(), {"first", "first_second"}, ""};
 }
 
 bool is_incomplete(const std::string& text) { return text.ends_with("+"); }
@@ -39,16 +39,21 @@ std::pair<std::size_t, int> write_plainly(ScreenModel& model, std::string_view l
     std::string text(line.substr(i, size > 0 ? static_cast<std::size_t>(size) : 1));
     int width = size > 0 ? utf8proc_charwidth(point) : 0;
     const int usual = width;
-    if (size > 0 && width == 0 && unknown && line[i] != '\t') {  // belongs to what is not shown
+    const auto kind = size > 0 ? utf8proc_get_property(point)->boundclass : 0;
+    const bool joins =
+        width == 0 && (kind == UTF8PROC_BOUNDCLASS_EXTEND || kind == UTF8PROC_BOUNDCLASS_ZWJ);
+    if (joins && unknown && i == cursor) place = {model.row(), model.column()};
+    if (joins && unknown) {  // belongs to what is not shown
       i += text.size();
       continue;
     }
-    const bool combines = size > 0 && width == 0 && base && line[i] != '\t';
+    const bool combines = joins && base;
     unknown = width > columns;
     char number[16] = "?";
     if (size <= 0) std::snprintf(number, sizeof number, "\\%03d", line[i] & 0xFF);
-    if (size > 0 && width == 0 && !base)
-      std::snprintf(number, sizeof number, "\\u{%X}", static_cast<unsigned>(point));
+    if (size > 0 && width == 0 && !combines)
+      std::snprintf(number, sizeof number, point >= 0x80 && point < 0xA0 ? "\\%03d" : "\\u{%X}",
+                    static_cast<unsigned>(point));
     const auto bytes = text.size();
     if (line[i] == '\t') {
       text.assign(static_cast<std::size_t>(8 - column % 8), ' ');
@@ -57,7 +62,7 @@ std::pair<std::size_t, int> write_plainly(ScreenModel& model, std::string_view l
       text = number;
       width = 1;
     }
-    base = size > 0 && (combines || text.size() == bytes);
+    base = size > 0 && line[i] != '\t' && (combines || text.size() == bytes);
     const bool here = i == cursor;
     model.write(text.substr(0, here && width == 1 && text.size() != bytes ? 1 : text.size()));
     if (here)
@@ -208,11 +213,15 @@ class Fuzz {
       const auto place = write_plainly(model, view.suggestion, 0, columns_);
       if (view.cursor == view.text.size()) cursor = place;
     }
-    if (!view.note.empty()) {
-      model.write("\r\n");
-      write_plainly(model, view.note, view.note.size() + 1, columns_);
-    }
     return {model.all(), cursor};
+  }
+
+  // Returns the row below the entry, if there is room.
+  std::vector<std::string> plain_note(const View& view) const {
+    if (view.note.empty() || rows_ == 1) return {};
+    ScreenModel model(columns_, INT_MAX);
+    write_plainly(model, view.note, view.note.size() + 1, columns_);
+    return {model.all()[0]};
   }
 
   void check() {
@@ -221,7 +230,8 @@ class Fuzz {
     const auto view = editor_.view();
     const auto [expected, cursor] = plain(view);
     const auto all = model_.all();
-    const auto count = std::min(expected.size(), static_cast<std::size_t>(rows_));
+    const auto note = plain_note(view);
+    const auto count = std::min(expected.size(), static_cast<std::size_t>(rows_) - note.size());
     const auto about = [&, e = &expected, cursor_row = cursor.first] {
       std::string text = "columns " + std::to_string(columns_) + ", rows " + std::to_string(rows_) +
                          ", cursor " + std::to_string(view.cursor) + " of " + printable(view.text) +
@@ -240,7 +250,9 @@ class Fuzz {
       ASSERT_LT(begin_ + i, all.size()) << about();
       ASSERT_EQ(all[begin_ + i], expected[first + i]) << "row " << i << about();
     }
-    for (auto i = begin_ + count; i < all.size(); ++i) ASSERT_EQ(all[i], "") << about();
+    for (auto i = begin_ + count; i < all.size(); ++i)
+      ASSERT_EQ(all[i], i - begin_ - count < note.size() ? note[i - begin_ - count] : "")
+          << about();
     ASSERT_EQ(model_.row() - begin_, cursor.first - first) << about();
     ASSERT_EQ(model_.column(), cursor.second) << about();
   }

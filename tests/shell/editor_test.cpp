@@ -116,7 +116,7 @@ TEST_F(Prompt, FunctionsThatReadShowWhatIsTyped) {
 
 TEST_F(Prompt, ContinuesAfterAStop) {
   Terminal terminal({"/bin/sh", "-i"}, environment());
-  terminal.type(std::string(SHELL_BINARY) + "\n");
+  terminal.type(SHELL_BINARY "\n");
   ASSERT_TRUE(terminal.expect("pd> "));
   terminal.type("'half");
   ASSERT_TRUE(terminal.expect("'half"));
@@ -147,8 +147,7 @@ TEST_F(Prompt, ContinuesAfterAStop) {
 TEST_F(Prompt, LeavesTheTerminalAsItWas) {
   for (const char* entry : {"quit", "os.exit(3)", "os.execute 'kill -TERM $PPID'",
                             "os.execute 'kill -TERM $PPID; sleep 0.7; kill -TERM $PPID'"}) {
-    Terminal terminal({"/bin/sh", "-c", std::string(SHELL_BINARY) + "; stty -a; echo tty"},
-                      environment());
+    Terminal terminal({"/bin/sh", "-c", SHELL_BINARY "; stty -a; echo tty"}, environment());
     ASSERT_TRUE(terminal.expect("pd> "));
     terminal.type(std::string(entry) + "\n");
     ASSERT_TRUE(terminal.expect("\ntty"));
@@ -199,8 +198,8 @@ TEST_F(Prompt, DrawsWideCharactersAndOtherWindows) {
   const Lines changed{"pd> yy = '漢字' .. 'e\u0301' .. '👍 abc'"};
   EXPECT_EQ(screen.wait(changed), changed);
   EXPECT_EQ(screen.model().column(), 6);
-  screen.resize(12, 5);
-  const Lines narrow{"pd> yy = '漢", "字' .. 'e\u0301' .", ". '👍 abc'"};
+  screen.resize(20, 5);
+  const Lines narrow{"pd> yy = '漢字' .. '", "e\u0301' .. '👍 abc'"};
   EXPECT_EQ(screen.wait(narrow), narrow);
   screen.resize(11, 2);
   const Lines low{"pd> yy = '", "漢字' .. 'e\u0301"};

@@ -161,16 +161,16 @@ bool EntryEditor::take_in_search(const Key& key) {
   const auto& entries = history_.entries();
   if (is(key, "")) {
     search.wanted += key.text;
-    show_found(history_.find_before(std::min(search.index + 1, entries.size()), search.wanted));
+    find(std::min(search.index, entries.size() - 1), -1);
   } else if (is(key, "^?", "^H")) {
     Buffer wanted;
     wanted.insert(search.wanted);
     search.wanted.resize(wanted.left());
-    show_found(history_.find_before(entries.size(), search.wanted));
+    find(entries.size() - 1, -1);
   } else if (is(key, "^R")) {
-    show_found(history_.find_before(search.index, search.wanted));
+    find(search.index - 1, -1);
   } else if (is(key, "^S")) {
-    show_found(history_.find_from(search.index + 1, search.wanted));
+    find(search.index + 1, 1);
   } else if (is(key, "^G", "^C")) {
     buffer_.assign(search.text);
     buffer_.move(search.cursor);
@@ -184,12 +184,13 @@ bool EntryEditor::take_in_search(const Key& key) {
   return true;
 }
 
-void EntryEditor::show_found(std::optional<std::size_t> index) {
+void EntryEditor::find(std::size_t index, int step) {
   auto& search = *search_;
-  search.failed = !index;
-  if (!index || search.wanted.empty()) return;
-  search.index = *index;
-  const auto& entry = history_.entries()[*index];
+  const auto found = history_.find(search.wanted, index, step);
+  search.failed = !found;
+  if (!found || search.wanted.empty()) return;
+  search.index = *found;
+  const auto& entry = history_.entries()[*found];
   buffer_.assign(entry);
   buffer_.move(entry.find(search.wanted));
 }

@@ -50,7 +50,7 @@ class EntryEditor {
   void change_by_key(const Key& key);
   // Returns false for a key that ends the search and has its usual meaning.
   bool take_in_search(const Key& key);
-  void show_found(std::optional<std::size_t> index);
+  void find(std::size_t index, int step);
   std::string_view suggestion() const;
   void recall(std::size_t index);
   void kill(std::size_t begin, std::size_t end);

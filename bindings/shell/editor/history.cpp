@@ -34,8 +34,7 @@ std::string encoded(std::string_view entry) {
   return line;
 }
 
-// Also reads `\^A`, `\M-a` and `\M^A`, which libedit writes for control characters and for bytes
-// beyond ASCII.
+// Also reads `\^A`, which libedit writes for a control character.
 std::string decoded(std::string_view line) {
   const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string entry;
@@ -47,10 +46,9 @@ std::string decoded(std::string_view line) {
       entry += static_cast<char>((rest[1] - '0') * 64 + (rest[2] - '0') * 8 + rest[3] - '0');
       i += 3;
     } else {
-      const bool high = rest[1] == 'M' && rest.size() > 3;
-      const bool control = rest[high ? 2 : 1] == '^' && rest.size() > 2;
-      i += high ? 3 : control ? 2 : 1;
-      entry += static_cast<char>((control ? line[i] ^ '@' : line[i]) | (high ? 0x80 : 0));
+      const bool control = rest[1] == '^' && rest.size() > 2;
+      entry += static_cast<char>(control ? rest[2] ^ '@' : rest[1]);
+      i += control ? 2 : 1;
     }
   }
   return entry;
@@ -142,14 +140,8 @@ std::string_view History::rest_after(std::string_view text) const {
   return {};
 }
 
-std::optional<std::size_t> History::find_before(std::size_t index, std::string_view text) const {
-  while (index-- > 0)
-    if (entries_[index].find(text) != std::string::npos) return index;
-  return {};
-}
-
-std::optional<std::size_t> History::find_from(std::size_t index, std::string_view text) const {
-  for (; index < entries_.size(); ++index)
+std::optional<std::size_t> History::find(std::string_view text, std::size_t index, int step) const {
+  for (; index < entries_.size(); index += step)
     if (entries_[index].find(text) != std::string::npos) return index;
   return {};
 }

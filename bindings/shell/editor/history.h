@@ -24,9 +24,9 @@ class History {
   const std::vector<std::string>& entries() const { return entries_; }  // the oldest first
   // Returns the rest of the newest entry that begins with this text, or "".
   std::string_view rest_after(std::string_view text) const;
-  // Returns the newest entry before `index`, or the oldest from `index` on, that contains the text.
-  std::optional<std::size_t> find_before(std::size_t index, std::string_view text) const;
-  std::optional<std::size_t> find_from(std::size_t index, std::string_view text) const;
+  // Returns the first entry from `index` on that contains the text. The step is 1, or -1 for older
+  // ones.
+  std::optional<std::size_t> find(std::string_view text, std::size_t index, int step) const;
 
  private:
   // Returns false if another process holds the lock.

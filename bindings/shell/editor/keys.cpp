@@ -1,7 +1,7 @@
 #include "bindings/shell/editor/keys.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <map>
 #include <string_view>
 
 namespace pushdown {
@@ -20,23 +20,16 @@ std::size_t character_size(char first) {
 // Returns the name of the key "\033[" PARAMETERS LAST. The parameters are a number, and 1 plus a
 // sum of modifiers; both may be absent.
 std::string name_of_sequence(const std::string& parameters, char last) {
-  const char* const letters[] = {"up", "down", "right", "left", "", "end", "", "home"};
-  const auto number = std::strtol(parameters.c_str(), nullptr, 10);
+  static const std::map<std::string, std::string> kNames = {
+      {"A", "up"},   {"B", "down"},  {"C", "right"}, {"D", "left"},
+      {"F", "end"},  {"H", "home"},  {"1~", "home"}, {"3~", "delete"},
+      {"4~", "end"}, {"7~", "home"}, {"8~", "end"},  {"200~", "paste"}};
   const auto separator = std::min(parameters.find(';'), parameters.size());
-  const auto modifiers =
-      std::strtol(parameters.c_str() + separator + (separator < parameters.size()), nullptr, 10) -
-      1;
-  std::string name;
-  if (last >= 'A' && last <= 'H')
-    name = letters[last - 'A'];
-  else if (last == '~')
-    name = number == 1 || number == 7   ? "home"
-           : number == 4 || number == 8 ? "end"
-           : number == 3                ? "delete"
-           : number == 200              ? "paste"
-                                        : "";
-  if (name.empty() || modifiers <= 0) return name.empty() ? "unknown" : name;
-  return ((modifiers & 4) != 0 ? "C-" : (modifiers & 2) != 0 ? "M-" : "") + name;
+  const auto found = kNames.find((last == '~' ? parameters.substr(0, separator) : "") + last);
+  if (found == kNames.end()) return "unknown";
+  const int modifiers = separator < parameters.size() ? parameters[separator + 1] - '1' : 0;
+  if (modifiers < 2) return found->second;
+  return ((modifiers & 4) != 0 ? "C-" : (modifiers & 2) != 0 ? "M-" : "") + found->second;
 }
 
 // Returns the pasted text with "\n" at the ends of its lines, but not at its own end, and without

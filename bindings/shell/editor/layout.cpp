@@ -84,9 +84,6 @@ void write(Pen& pen, const View& view, const std::vector<Style>& styles) {
     begin = end + 1;
   }
   if (!view.suggestion.empty()) pen.write(view.suggestion, Style::suggestion, nullptr, 0);
-  if (view.note.empty()) return;
-  pen.end_line();
-  pen.write(view.note, Style::note);
 }
 
 }  // namespace
@@ -99,17 +96,25 @@ int Row::width() const {
 
 Frame layout(const View& view, Size window) {
   const auto styles = styles_of(view.text, view.cursor);
-  const auto height = static_cast<std::size_t>(window.rows);
+  const bool noted = !view.note.empty() && window.rows > 1;
+  const auto height = static_cast<std::size_t>(window.rows - (noted ? 1 : 0));
   Pen all(window.columns, 0, height);
   write(all, view, styles);
-  if (all.count() <= height) return all.frame;
-  const auto wanted = all.frame.row - std::min(all.frame.row, height / 2);
-  const auto first = std::min(wanted, all.count() - height);
-  Pen part(window.columns, first, height);
-  write(part, view, styles);
-  part.frame.row -= first;
-  part.frame.cut = true;
-  return part.frame;
+  auto frame = std::move(all.frame);
+  if (all.count() > height) {
+    const auto wanted = frame.row - std::min(frame.row, height / 2);
+    const auto first = std::min(wanted, all.count() - height);
+    Pen part(window.columns, first, height);
+    write(part, view, styles);
+    frame = std::move(part.frame);
+    frame.row -= first;
+    frame.cut = true;
+  }
+  if (!noted) return frame;
+  Pen note(window.columns, 0, 1);
+  note.write(view.note, Style::plain);
+  frame.rows.push_back(note.frame.rows[0]);
+  return frame;
 }
 
 }  // namespace pushdown

@@ -13,7 +13,7 @@ struct View {
   std::string_view text;
   std::size_t cursor = 0;
   std::string suggestion;  // behind the text
-  std::string note;        // below it
+  std::string note;        // in the row below, if there is room
 };
 
 struct Cell {

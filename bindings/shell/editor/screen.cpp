@@ -33,9 +33,7 @@ std::string Screen::draw(const Frame& frame) {
 
 std::string Screen::draw_anew(const Frame& frame, std::size_t rows) {
   out_ = control(rows, 'A') + "\r\033[J";
-  shown_.clear();
-  row_ = bottom_ = 0;
-  column_ = 0;
+  forget();
   return draw(frame);
 }
 
@@ -43,11 +41,15 @@ std::string Screen::leave(const Frame& whole, const std::string& ending) {
   auto text = cut_ ? draw_anew(whole, row_) : draw(whole);
   move(whole.rows.size() - 1, whole.rows.back().width());
   text += std::exchange(out_, "") + ending + "\r\n";
+  forget();
+  return text;
+}
+
+void Screen::forget() {
   shown_.clear();
+  cut_ = false;
   row_ = bottom_ = 0;
   column_ = 0;
-  cut_ = false;
-  return text;
 }
 
 void Screen::draw_row(const Frame& frame, std::size_t index) {

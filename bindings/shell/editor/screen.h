@@ -21,6 +21,7 @@ class Screen {
   std::size_t row() const { return row_; }  // of the cursor
 
  private:
+  void forget();
   void draw_row(const Frame& frame, std::size_t index);
   void write(const Cell* begin, const Cell* end);
   void move(std::size_t row, int column);

@@ -8,15 +8,12 @@
 namespace pushdown {
 namespace {
 
-Style style_of(Token::Kind kind) {
-  switch (kind) {
-    case Token::Kind::comment: return Style::comment;
-    case Token::Kind::keyword: return Style::keyword;
-    case Token::Kind::number: return Style::number;
-    case Token::Kind::text: return Style::text;
-    default: return Style::plain;
-  }
-}
+// In the order of Token::Kind.
+constexpr Style kStyles[] = {Style::plain,  Style::comment, Style::plain, Style::keyword,
+                             Style::number, Style::text,    Style::plain};
+// In the order of Style.
+constexpr const char* kSequences[] = {"",         "\033[1;32m", "\033[35m", "\033[32m", "\033[36m",
+                                      "\033[90m", "\033[1;4m",  "\033[7m",  "\033[90m"};
 
 constexpr std::string_view kOpening = "([{", kClosing = ")]}";
 
@@ -31,7 +28,8 @@ std::vector<Style> styles_of(std::string_view entry, std::size_t cursor) {
   std::pair<std::size_t, std::size_t> pair{entry.npos, entry.npos};
   for (std::size_t place = 0; place < entry.size();) {
     const auto token = token_at(entry, place);
-    std::fill(styles.begin() + place, styles.begin() + token.end, style_of(token.kind));
+    std::fill(styles.begin() + place, styles.begin() + token.end,
+              kStyles[static_cast<int>(token.kind)]);
     if (token.kind == Token::Kind::sign && kOpening.find(entry[place]) != entry.npos) {
       open.push_back(place);
     } else if (token.kind == Token::Kind::sign && kClosing.find(entry[place]) != entry.npos &&
@@ -49,18 +47,6 @@ std::vector<Style> styles_of(std::string_view entry, std::size_t cursor) {
   return styles;
 }
 
-const char* sequence_of(Style style) {
-  switch (style) {
-    case Style::prompt: return "\033[1;32m";
-    case Style::keyword: return "\033[35m";
-    case Style::text: return "\033[32m";
-    case Style::number: return "\033[36m";
-    case Style::bracket: return "\033[1;4m";
-    case Style::escape: return "\033[7m";
-    case Style::comment:
-    case Style::suggestion: return "\033[90m";
-    default: return "";
-  }
-}
+const char* sequence_of(Style style) { return kSequences[static_cast<int>(style)]; }
 
 }  // namespace pushdown

@@ -1,23 +1,11 @@
 // How the parts of an entry look.
 #pragma once
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
 namespace pushdown {
 
-enum class Style : std::uint8_t {
-  plain,
-  prompt,
-  keyword,
-  text,
-  number,
-  comment,
-  bracket,
-  escape,
-  suggestion,
-  note
-};
+enum class Style { plain, prompt, keyword, text, number, comment, bracket, escape, suggestion };
 
 // Returns the style of each byte of an entry. With the cursor at or after a bracket, that one and
 // its partner are brackets. Commands (`:run`, `? topic`) are plain.

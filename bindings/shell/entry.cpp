@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "base/nearest.h"
 #include "bindings/shell/locals.h"
 #include "bindings/shell/statements.h"
 
@@ -178,8 +179,22 @@ Entry help_entry(const std::string& call) {
   return entry;
 }
 
-// The commands of the shell are here, and all others in pushdown.prompt.commands, which refuses
-// unknown ones.
+const std::vector<std::string> kCommands{":edit", ":help", ":history", ":quit", ":reload",
+                                         ":run",  ":runs", ":save",    ":time"};
+
+// Throws std::invalid_argument for an unknown command.
+void require_command(const std::string& name) {
+  if (std::find(kCommands.begin(), kCommands.end(), name) != kCommands.end()) return;
+  const auto near = nearest_names(name, kCommands);
+  std::string all;
+  for (const auto& one : kCommands)
+    all += (one == kCommands.front() ? "" : one == kCommands.back() ? " and " : ", ") + one;
+  throw std::invalid_argument("there is no command " + name +
+                              (near.empty() ? "" : ", did you mean " + near + "?") +
+                              "; there are " + all + ", and ? shows more");
+}
+
+// The commands of the shell are here, and all others in pushdown.prompt.commands.
 Entry read_command(std::string_view text) {
   const auto name_end = std::min(text.find_first_of(" \t\n"), text.size());
   const std::string name(text.substr(1, name_end - 1));
@@ -187,6 +202,7 @@ Entry read_command(std::string_view text) {
   if (name == "time") return read_time(rest);
   if (name == "quit" || name == "exit" || name == "q") return leaving_entry();
   if (name == "help") return help_entry(help_call(rest));
+  require_command(":" + name);
   Entry entry = prompt_call("commands').call", {name, rest});
   entry.noted = name == "run" || name == "edit";
   return entry;

@@ -236,9 +236,10 @@ pd.runs.list()
 end)
 
 test('unknown commands and fields suggest the nearest', function()
+  local commands = require('pushdown.prompt.commands').names()
   local _, err = run({}, ':histroy\n:zzzzz\npd.stak\npd.plot.linse\npd.runs.finnd()\npd.plot[1]\n')
-  for _, text in ipairs { 'there is no command :histroy, did you mean :history?',
-    'there is no command :zzzzz; there are',
+  for _, text in ipairs { "there is no command :histroy, did you mean ':history'?",
+    'there is no command :zzzzz; there are :' .. table.concat(commands, ', :', 1, #commands - 1) .. ' and :',
     "[pd] there is no pd.stak, did you mean 'stack'?", "[pd.plot] there is no pd.plot.linse, did you mean 'lines'?",
     "[pd.runs] there is no pd.runs.finnd, did you mean 'find'?" } do
     assert(err:find(text, 1, true), text .. ' in\n' .. err)

@@ -170,6 +170,12 @@ for nonsense in ("for i =", "%$#", ":nothing", "os.exit(3)", "error({})", "pd.te
 assert result(run("x")[0])["text/plain"] == "5"
 assert "pd.stack.simulate" in streams(run("? pd.stack.simulate")[0], "stdout")
 assert ", processor " in streams(run(":time 1 + 1")[0], "stdout")
+assert "function M.find(" in streams(run("?? pd.runs.find")[0], "stdout")
+assert streams(run("!echo from the system")[0], "stdout") == "from the system\n"
+assert run("!false")[1]["evalue"] == "!false ended with status 1"
+assert result(run("'seven'")[0]) and result(run("_ .. #_")[0])["text/plain"] == "seven5"
+assert "did you mean ':history'?" in run(":histroy")[1]["evalue"]
+assert "_ .. #_\n" in streams(run(":history")[0], "stdout")
 
 # Completion, inspection, completeness.
 reply = answer(client.complete("ü = pd.stack.simu", 17))

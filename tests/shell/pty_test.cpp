@@ -136,7 +136,7 @@ TEST_F(Prompt, KeepsTheLastValueTimesAndRunsScripts) {
   EXPECT_TRUE(terminal.expect("did you mean 'ns_rnn/train'?")) << terminal.screen();
   terminal.type(":tme 5\n");
   EXPECT_TRUE(terminal.expect(
-      "there is no command :tme, did you mean :time?; there are :edit, :help, :history"))
+      "there is no command :tme, did you mean ':time'?; there are :edit, :help, :history"))
       << terminal.screen();
   terminal.type("?\n");
   EXPECT_TRUE(terminal.expect(":run script words")) << terminal.screen();

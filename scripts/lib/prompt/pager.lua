@@ -1,6 +1,6 @@
 -- pager(text): prints a text. One that is higher than the window of the terminal waits for a key after each screenful:
 -- space shows the next one, Enter one more line, and q or Ctrl-C leaves. Without a person at the terminal, and while
--- typed or pasted input waits, all of it is printed at once. A text of one line is broken at words.
+-- typed or pasted input waits, all of it is printed at once. A long text of one line is broken at words.
 local measure = require 'pushdown.text.measure'
 local pd = require 'pushdown'
 local wrapped = require 'pushdown.text.wrapped'
@@ -35,7 +35,8 @@ end
 
 return function(text)
   text = text:gsub('\n$', '')
-  if not text:find '\n' then return print(wrapped(text, pd.process.columns 'stdout', '', '  ')) end
+  local width = pd.process.columns 'stdout'
+  if width and not text:find '\n' and measure.length(text) > width then text = wrapped(text, width, '', '  ') end
   local rows, columns = window()
   local lines, total = {}, 0
   for line in (text .. '\n'):gmatch '(.-)\n' do

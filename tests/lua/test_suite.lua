@@ -36,7 +36,7 @@ test('grammars and predicates of the languages agree on every short string', fun
   local valid = 0
   for _, language in ipairs(languages) do
     if language.grammar then
-      local grammar, longest = language.grammar(), ({ 12, 12, 8, 6, [8] = 4, [9] = 4 })[#language.alphabet] or 9
+      local grammar, longest = language.grammar(), ({ 12, 12, 8, 6, 6, [8] = 4, [9] = 4 })[#language.alphabet] or 9
       each_string(language.alphabet, longest, function(symbols)
         local there = language.contains(symbols)
         if there then valid = valid + 1 end
@@ -47,6 +47,123 @@ test('grammars and predicates of the languages agree on every short string', fun
     end
   end
   assert(valid > 1000)
+end)
+
+-- The languages whose strings are computed, by other means: with ordinary numbers and with text.
+local function number(digits)
+  local sum = 0
+  for i = #digits, 1, -1 do sum = 2 * sum + tonumber(digits:sub(i, i)) end
+  return sum
+end
+
+local function with_mark(image)
+  return function(text)
+    local first, second = text:match '^([^#]*)#([^#]*)$'
+    return first ~= nil and second == image(first)
+  end
+end
+
+local function with_sign(sign, compute)
+  return function(text)
+    local x, y, z = text:match('^([01]+)' .. sign .. '([01]+)=([01]+)$')
+    return x ~= nil and compute(number(x), number(y)) == number(z)
+  end
+end
+
+local computed = {
+  marked_copy = with_mark(function(first) return first end),
+  odds_first = with_mark(function(first) return (first:gsub('(.).?', '%1')) .. (first:gsub('.(.?)', '%1')) end),
+  bucket_sort = with_mark(function(first)
+    local symbols = pd.tables.matches(first, '.')
+    table.sort(symbols)
+    return table.concat(symbols)
+  end),
+  missing_duplicate_string = function(text)
+    local whole, missing = text:gsub('_', '1')
+    return missing == 1 and #text % 2 == 0 and whole:sub(1, #text / 2) == whole:sub(#text / 2 + 1)
+  end,
+  binary_addition = with_sign('%+', function(x, y) return x + y end),
+  binary_multiplication = with_sign('×', function(x, y) return x * y end),
+  compute_sqrt = function(text)
+    local x, z = text:match '^([01]+)=([01]+)$'
+    return x ~= nil and math.floor(math.sqrt(number(x))) == number(z)
+  end,
+}
+
+test('computed languages have the right short strings, and the symbols that may follow', function()
+  local checked = 0
+  for _, language in ipairs(languages) do
+    local right = computed[language.name]
+    test.equal(right ~= nil, language.draw ~= nil, language.name)
+    if right then
+      local longest = ({ [3] = 9, [4] = 8, [6] = 5 })[#language.alphabet]
+      local strings, follow = {}, {}
+      each_string(language.alphabet, longest, function(symbols)
+        local there = right(table.concat(symbols))
+        if language.contains(symbols) ~= there then
+          error(('%s: %s'):format(language.name, table.concat(symbols, ' ')))
+        end
+        if not there then return end
+        strings[#strings + 1] = { unpack(symbols) }
+        for i = 0, #symbols do
+          local prefix = table.concat(symbols, ' ', 1, i)
+          follow[prefix] = follow[prefix] or {}
+          follow[prefix][symbols[i + 1] or 'end'] = true
+        end
+      end)
+      for _, symbols in ipairs(strings) do
+        local sets = language.next(symbols)
+        test.equal(#sets, #symbols + 1)
+        for i, set in ipairs(sets) do
+          local found, prefix, more = {}, table.concat(symbols, ' ', 1, i - 1), 0
+          for _, symbol in ipairs(set) do found[symbol] = true end
+          if set.ends then found['end'] = true end
+          for symbol in pairs(follow[prefix]) do assert(found[symbol], language.name .. ': ' .. prefix) end
+          for symbol in pairs(found) do
+            if not follow[prefix][symbol] then more = more + 1 end
+          end
+          -- What follows a short prefix is in some short string.
+          if i <= 2 then test.equal(more, 0, language.name .. ': ' .. prefix) end
+          checked = checked + 1
+        end
+      end
+    end
+  end
+  assert(checked > 1000, checked)
+end)
+
+test('computed languages draw strings of every length that they have, also long ones', function()
+  for _, language in ipairs(languages) do
+    if language.draw then
+      local random, lengths = sampling.generator(5), {}
+      for length = 0, 120 do
+        local drawn = language.draw(random, length)
+        if drawn then
+          test.equal(#drawn, length)
+          assert(language.contains(drawn), language.name .. ': ' .. table.concat(drawn, ' '))
+          test.equal(#language.next(drawn), length + 1)
+          lengths[#lengths + 1] = length
+        end
+      end
+      -- Three digits and a sign, five digits and two signs, or every second length.
+      test.equal(#lengths, ({ compute_sqrt = 118, binary_addition = 116, binary_multiplication = 116 })[language.name]
+        or 60, language.name)
+    end
+  end
+end)
+
+test('numbers of any size: the root, the quotient and the product of 400 digits fit together', function()
+  local binary = dofile(flare .. 'binary.lua')
+  local random = sampling.generator(9)
+  for _ = 1, 40 do
+    local a, b = binary.draw(random, binary.ones(400)), binary.draw(random, binary.ones(150))
+    local q, r = binary.quotient(a, b), binary.root(a)
+    local rest = binary.difference(a, binary.product(q, b))
+    assert(binary.compare(rest, b) < 0)
+    test.equal(binary.compare(binary.sum(binary.product(q, b), rest), a), 0)
+    local above = binary.sum(r, { 1 })
+    assert(binary.compare(binary.product(r, r), a) <= 0 and binary.compare(binary.product(above, above), a) > 0)
+  end
 end)
 
 test('strings are labelled by the language, about half of them valid, of all lengths', function()
@@ -184,12 +301,12 @@ test('published numbers', function()
   assert(#suite.published(pd.root .. '/scripts/experiments/chomsky/published.csv', tasks).sources > 0)
   -- Folders of the benchmark are named differently.
   local protocol = dofile(flare .. 'protocol.lua')
-  local of_folders = suite.published(flare .. 'published.csv', protocol.published_tasks,
+  local of_folders = suite.published(flare .. 'published.csv', protocol.tasks,
     { 'marked-copy', 'modular-arithmetic-simple' }, protocol.name_of)
   test.equal(of_folders.scores.RNN['marked-copy'], 76)
   test.equal(of_folders.scores.LSTM['modular-arithmetic-simple'], 98)
   test.equal(#of_folders.sources, 2)
-  for _, tasks_of in pairs(suite.published(flare .. 'published.csv', protocol.published_tasks).scores) do
+  for _, tasks_of in pairs(suite.published(flare .. 'published.csv', protocol.tasks).scores) do
     assert(tasks_of.dyck_2_3 and tasks_of.stack_manipulation)
   end
 end)

@@ -1,8 +1,8 @@
--- Languages of the FLaRe benchmark (Butoi et al. 2025) that can be made here: title, level, alphabet, whether a list of
+-- The eighteen languages of the FLaRe benchmark (Butoi et al. 2025): name, title, level, alphabet, whether a list of
 -- symbols is in the language, and where its strings come from: a grammar, or a function of a random number generator
--- and a length, which returns nil where there is none of this length. Of other languages the benchmark's own folders
--- are read (--data).
+-- and a length, which returns nil where there is none of this length (computed.lua).
 local pd = require 'pushdown'
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 
 local function text(lines) return pd.grammar.parse(table.concat(lines, '\n')) end
 
@@ -105,30 +105,47 @@ local function in_dyck(symbols)
   return #open == 0
 end
 
--- The symbols from `first` to `last`, the bits alone, are those that `other` gives their places.
-local function corresponds(symbols, first, last, other)
-  for i = first, last do
-    if symbols[i] ~= symbols[other(i)] or symbols[i] == '#' then return false end
+-- The second half is the first one reversed; a mark may be in the middle only.
+local function mirrored(symbols)
+  for i = 1, math.floor(#symbols / 2) do
+    if symbols[i] ~= symbols[#symbols + 1 - i] or symbols[i] == '#' then return false end
   end
   return true
 end
 
-local function mirrored(symbols)
-  return corresponds(symbols, 1, math.floor(#symbols / 2), function(i) return #symbols + 1 - i end)
+-- A stack of bits, bottom first, what is pushed on it and popped from it, and '#' with what is left, top first. S has
+-- the bits that stay from the beginning, A those that are popped, D what is pushed and popped in between, and R the
+-- pushed bits that stay.
+local function manipulation()
+  return text { "S -> '0' S '0' | '1' S '1' | A R", "A -> '0' A 'POP' D | '1' A 'POP' D | D",
+    "D -> 'PUSH' '0' D 'POP' D [0.2] | 'PUSH' '1' D 'POP' D [0.2] | [0.6]",
+    "R -> '#' | 'PUSH' '0' D R '0' | 'PUSH' '1' D R '1'" }
 end
 
-local function draw_copy(random, length)
-  if length % 2 == 0 then return nil end
-  local half, symbols = (length - 1) / 2, {}
-  for i = 1, half do
-    symbols[i] = bits[1 + math.floor(2 * random())]
-    symbols[half + 1 + i] = symbols[i]
+local function in_manipulation(symbols)
+  local stack, i, started = {}, 1, false
+  while symbols[i] ~= '#' do
+    if symbols[i] == 'PUSH' then
+      i, started = i + 1, true
+      if symbols[i] ~= '0' and symbols[i] ~= '1' then return false end
+      stack[#stack + 1] = symbols[i]
+    elseif symbols[i] == 'POP' then
+      started = true
+      if not table.remove(stack) then return false end
+    elseif started or not symbols[i] then
+      return false
+    else
+      stack[#stack + 1] = symbols[i]
+    end
+    i = i + 1
   end
-  symbols[half + 1] = '#'
-  return symbols
+  for at = i + 1, #symbols do
+    if table.remove(stack) ~= symbols[at] then return false end
+  end
+  return #stack == 0
 end
 
-return {
+local languages = {
   { name = 'even_pairs', title = 'Even Pairs', level = 'regular', alphabet = bits, grammar = function()
     return text { "S -> '0' A | '1' B |", "A -> '0' A | '1' C |", "C -> '1' C | '0' A", "B -> '1' B | '0' D |",
       "D -> '0' D | '1' B" }
@@ -166,10 +183,8 @@ return {
     grammar = function() return text { "S -> '0' S '0' | '1' S '1' |" } end, contains = function(symbols)
       return #symbols % 2 == 0 and mirrored(symbols)
     end },
-  { name = 'marked_copy', title = 'Marked Copy', level = 'context-sensitive', alphabet = { '0', '1', '#' },
-    draw = draw_copy, contains = function(symbols)
-      local middle = (#symbols + 1) / 2
-      return #symbols % 2 == 1 and symbols[middle] == '#'
-        and corresponds(symbols, 1, middle - 1, function(i) return i + middle end)
-    end },
+  { name = 'stack_manipulation', title = 'Stack Manipulation', level = 'context-free', grammar = manipulation,
+    contains = in_manipulation, alphabet = { '0', '1', 'PUSH', 'POP', '#' } },
 }
+for _, language in ipairs(dofile(here .. 'computed.lua')) do languages[#languages + 1] = language end
+return languages

@@ -20,9 +20,7 @@ for i, model in ipairs(dofile(here .. 'models.lua')) do
   M.model_names[i], M.models[model.name] = model.name, model
 end
 
--- The languages of published.csv, by the names here; name_of gives the name here of a folder of the benchmark.
-M.published_tasks = { 'stack_manipulation', unpack(M.tasks) }
-
+-- The name here of a folder of the benchmark.
 function M.name_of(folder)
   return folder == 'modular-arithmetic-simple' and 'modular_arithmetic' or (folder:gsub('-', '_'))
 end

@@ -38,7 +38,7 @@ if options.loss == 'recognition+lm' then
   searched[3] = { name = 'loss_weight', interval = 'loss_weights', kind = 'log_uniform' }
 end
 local found = suite.train { name = 'flare', script = here .. 'train.lua', options = options,
-  published = here .. 'published.csv', known = protocol.published_tasks, name_of = protocol.name_of,
+  published = here .. 'published.csv', known = protocol.tasks, name_of = protocol.name_of,
   settings = protocol.options, choose = choose, searched = searched }
 suite.finish { run = run, found = found, options = options, labels = labels, title = protocol.title, choose = choose,
   score = ('Correctly classified test strings of %d to %d symbols'):format(unpack(options.test_lengths)),

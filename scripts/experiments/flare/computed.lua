@@ -1,0 +1,221 @@
+-- Languages of FLaRe whose strings are a part that is free and a part that is computed from it: a string and its image
+-- behind a mark, two numbers and their sum or product, a number and its root, a string twice with one symbol missing.
+-- Butoi et al. (2025) describe them; how long the parts are, how numbers are drawn and that their lowest digits come
+-- first is taken from the paper's program (rycolab/neural-network-recognizers, src/recognizers/hand_picked_languages).
+-- Different from it: the length of a whole string is uniform, and roots are exact (the program takes that of a
+-- floating-point number, which is wrong for many numbers of more than 52 digits).
+--
+-- Every language has name, title, level, alphabet, and
+--   contains(symbols)     whether a list of symbols is in the language
+--   draw(random, length)  a string of this length, nil if there is none
+--   next(symbols)         for a string of the language, the lists of symbols that may follow its first 0 .. n symbols,
+--                         each with ends = true where the string may end
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
+local binary = dofile(here .. 'binary.lua')
+
+local bits = { '0', '1' }
+
+local function drawn_symbols(random, alphabet, count)
+  local symbols = {}
+  for i = 1, count do symbols[i] = alphabet[1 + math.floor(#alphabet * random())] end
+  return symbols
+end
+
+local function place_of(symbols, wanted, from)
+  for i = from or 1, #symbols do
+    if symbols[i] == wanted then return i end
+  end
+end
+
+-- ---- w # f(w) ----
+
+local function marked(name, title, symbols, image)
+  local alphabet = { unpack(symbols) }
+  alphabet[#alphabet + 1] = '#'
+  return { name = name, title = title, level = 'context-sensitive', alphabet = alphabet,
+    contains = function(string)
+      local middle = place_of(string, '#')
+      if not middle or #string ~= 2 * middle - 1 then return false end
+      for i, symbol in ipairs(image { unpack(string, 1, middle - 1) }) do
+        if string[middle + i] ~= symbol then return false end
+      end
+      return true
+    end,
+    draw = function(random, length)
+      if length % 2 == 0 then return nil end
+      local string = drawn_symbols(random, symbols, (length - 1) / 2)
+      local second = image { unpack(string) }
+      string[#string + 1] = '#'
+      for _, symbol in ipairs(second) do string[#string + 1] = symbol end
+      return string
+    end,
+    next = function(string)
+      local sets, middle = {}, place_of(string, '#')
+      for i = 0, #string do sets[i + 1] = i < middle and alphabet or { string[i + 1], ends = i == #string } end
+      return sets
+    end,
+  }
+end
+
+local function odds_first(symbols)
+  local image = {}
+  for first = 1, 2 do
+    for i = first, #symbols, 2 do image[#image + 1] = symbols[i] end
+  end
+  return image
+end
+
+local function sorted(symbols)
+  table.sort(symbols)
+  return symbols
+end
+
+-- ---- Numbers ----
+
+-- One number drawn from the gamma distribution of an integer shape.
+local function gamma(random, shape)
+  local sum = 0
+  for _ = 1, shape do sum = sum - math.log(1 - random()) end
+  return sum
+end
+
+-- Divides `digits` into parts of at least one digit, whose shares of the rest have a Dirichlet distribution.
+local function parts_of(random, shapes, digits)
+  local shares, sum, parts, rest = {}, 0, {}, digits - #shapes
+  for i, shape in ipairs(shapes) do
+    shares[i] = gamma(random, shape)
+    sum = sum + shares[i]
+  end
+  local share, before = 0, 0
+  for i = 1, #shapes do
+    share = share + shares[i]
+    local here_ends = i == #shapes and rest or math.floor(rest * share / sum)
+    parts[i], before = 1 + here_ends - before, here_ends
+  end
+  return parts
+end
+
+-- Numbers with these signs behind them, the last sign '=', and after it the number that `compute` makes of them, which
+-- may have zeros behind. draw(random, digits): the numbers, and the digits of all that is written.
+local function equation(name, title, signs, compute, draw)
+  local alphabet = { '0', '1', unpack(signs) }
+  -- The numbers before the signs, and the place of the last sign; nil if they are not there.
+  local function read(symbols)
+    local numbers, first = {}, 1
+    for i, sign in ipairs(signs) do
+      local place = place_of(symbols, sign, first)
+      if not place or place == first then return nil end
+      for at = first, place - 1 do
+        if symbols[at] ~= '0' and symbols[at] ~= '1' then return nil end
+      end
+      numbers[i], first = binary.read(symbols, first, place - 1), place + 1
+    end
+    return numbers, first - 1
+  end
+  return { name = name, title = title, level = 'context-sensitive', alphabet = alphabet,
+    contains = function(symbols)
+      local numbers, equals = read(symbols)
+      if not numbers or equals == #symbols then return false end
+      for i = equals + 1, #symbols do
+        if symbols[i] ~= '0' and symbols[i] ~= '1' then return false end
+      end
+      return binary.compare(binary.read(symbols, equals + 1, #symbols), compute(unpack(numbers))) == 0
+    end,
+    draw = function(random, length)
+      if length < 2 * #signs + 1 then return nil end
+      local numbers, digits = draw(random, length - #signs)
+      local symbols = {}
+      for i, sign in ipairs(signs) do
+        binary.write(symbols, numbers[i], digits[i])
+        symbols[#symbols + 1] = sign
+      end
+      binary.write(symbols, compute(unpack(numbers)), digits[#digits])
+      return symbols
+    end,
+    next = function(symbols)
+      local numbers, equals = read(symbols)
+      local digits = math.max(1, #compute(unpack(numbers)))
+      local sets, sign, first = {}, 1, true
+      for i = 0, #symbols do
+        if i >= equals then
+          sets[i + 1] = i < equals + digits and { symbols[i + 1] } or { '0', ends = true }
+        else
+          sets[i + 1] = first and bits or { '0', '1', signs[sign] }
+          first = symbols[i + 1] == signs[sign]
+          if first then sign = sign + 1 end
+        end
+      end
+      return sets
+    end,
+  }
+end
+
+-- Two numbers in any order. largest(most, x): the largest number that may follow x so that the result is at most
+-- `most`, nil if there is none.
+local function operation(name, title, sign, shapes, compute, largest)
+  return equation(name, title, { sign, '=' }, compute, function(random, digits)
+    local parts = parts_of(random, shapes, digits)
+    if parts[1] > parts[2] then parts[1], parts[2] = parts[2], parts[1] end
+    local most = binary.ones(parts[3])
+    local function up_to(limit, count)
+      local ones = binary.ones(count)
+      return binary.draw(random, limit and binary.least(limit, ones) or ones)
+    end
+    local x = up_to(largest(most, {}), parts[1])
+    local y = up_to(largest(most, x), parts[2])
+    if random() < 0.5 then return { x, y }, parts end
+    return { y, x }, { parts[2], parts[1], parts[3] }
+  end)
+end
+
+-- ---- w w with one 1 missing ----
+
+local function in_missing_duplicate(symbols)
+  local half, missing = #symbols / 2, place_of(symbols, '_')
+  if half % 1 ~= 0 or not missing or place_of(symbols, '_', missing + 1) then return false end
+  local whole = { unpack(symbols) }
+  whole[missing] = '1'
+  for i = 1, half do
+    if whole[i] ~= whole[half + i] then return false end
+  end
+  return true
+end
+
+local missing_duplicate = { name = 'missing_duplicate_string', title = 'Missing Duplicate', level = 'context-sensitive',
+  alphabet = { '0', '1', '_' }, contains = in_missing_duplicate,
+  draw = function(random, length)
+    if length == 0 or length % 2 == 1 then return nil end
+    local half, ones = length / 2, {}
+    local symbols = drawn_symbols(random, bits, half)
+    symbols[1 + math.floor(half * random())] = '1'
+    for i = 1, half do
+      symbols[half + i] = symbols[i]
+      if symbols[i] == '1' then ones[#ones + 1], ones[#ones + 2] = i, half + i end
+    end
+    symbols[ones[1 + math.floor(#ones * random())]] = '_'
+    return symbols
+  end,
+  next = function(symbols)
+    local sets, missing, prefix = {}, place_of(symbols, '_'), {}
+    for i = 0, #symbols do
+      prefix[i] = symbols[i]
+      sets[i + 1] = i < missing and { '0', '1', '_' } or { '0', '1', ends = in_missing_duplicate(prefix) }
+    end
+    return sets
+  end,
+}
+
+return {
+  marked('marked_copy', 'Marked Copy', bits, function(symbols) return symbols end),
+  missing_duplicate,
+  marked('odds_first', 'Odds First', bits, odds_first),
+  operation('binary_addition', 'Binary Addition', '+', { 1, 1, 1 }, binary.sum, binary.difference),
+  operation('binary_multiplication', 'Binary Multiplication', '×', { 1, 1, 2 }, binary.product, function(most, x)
+    return #x > 0 and binary.quotient(most, x) or nil
+  end),
+  equation('compute_sqrt', 'Compute Sqrt', { '=' }, binary.root, function(random, digits)
+    local parts = parts_of(random, { 2, 1 }, digits)
+    return { binary.draw(random, binary.ones(math.min(parts[1], 2 * parts[2]))) }, parts
+  end),
+  marked('bucket_sort', 'Bucket Sort', { '1', '2', '3', '4', '5' }, sorted),
+}

@@ -248,6 +248,23 @@ test('hard negatives differ from the strings of the language by one exchange', f
   end
   test.equal(text(7), table.concat(mixed:strings(), '/'))
   assert(text(8) ~= text(7))
+  for _, language in ipairs(languages) do
+    if language.counted then
+      test.fails(language.name .. ' has no hard negatives', function() hard_negatives(language, 1, { 0, 9 }, 1, 1) end)
+    else
+      local set = hard_negatives(language, 40, { 0, 40 }, 4, 0.5)
+      local marks = { {}, {} }
+      for i, string in ipairs(set:strings()) do
+        local symbols = words(string)
+        test.equal(language.contains(symbols), i > 20, language.name .. ': ' .. string)
+        -- As many marks as in the strings of the language.
+        local count = 0
+        for _, symbol in ipairs(symbols) do count = count + ((language.marks or {})[symbol] and 1 or 0) end
+        marks[i > 20 and 1 or 2][count] = true
+      end
+      for count in pairs(marks[2]) do assert(marks[1][count], language.name) end
+    end
+  end
   test.fails('no hard negative of marked_reversal of length 0 to 3', function()
     hard_negatives(of.marked_reversal, 1, { 0, 3 }, 1, 1)
   end)

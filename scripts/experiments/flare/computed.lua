@@ -33,6 +33,7 @@ local function marked(name, title, symbols, image)
   local alphabet = { unpack(symbols) }
   alphabet[#alphabet + 1] = '#'
   return { name = name, title = title, level = 'context-sensitive', alphabet = alphabet,
+    marks = { ['#'] = true },
     contains = function(string)
       local middle = place_of(string, '#')
       if not middle or #string ~= 2 * middle - 1 then return false end
@@ -112,7 +113,9 @@ local function equation(name, title, signs, compute, draw)
     end
     return numbers, first - 1
   end
-  return { name = name, title = title, level = 'context-sensitive', alphabet = alphabet,
+  local marks = {}
+  for _, sign in ipairs(signs) do marks[sign] = true end
+  return { name = name, title = title, level = 'context-sensitive', alphabet = alphabet, marks = marks,
     contains = function(symbols)
       local numbers, equals = read(symbols)
       if not numbers or equals == #symbols then return false end
@@ -182,7 +185,7 @@ local function in_missing_duplicate(symbols)
 end
 
 local missing_duplicate = { name = 'missing_duplicate_string', title = 'Missing Duplicate', level = 'context-sensitive',
-  alphabet = { '0', '1', '_' }, contains = in_missing_duplicate,
+  alphabet = { '0', '1', '_' }, marks = { _ = true }, contains = in_missing_duplicate,
   draw = function(random, length)
     if length == 0 or length % 2 == 1 then return nil end
     local half, ones = length / 2, {}

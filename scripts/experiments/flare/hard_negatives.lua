@@ -1,27 +1,28 @@
 -- Hard negatives: strings outside the language that nearly are in it. Each is a string of the language in which two
--- different symbols were exchanged, so it has the length of a string, the counts of its symbols and the place of its
--- mark. One half exchanges neighbours, the other half any two places; where there is a mark, both places are on one
--- side of it. What is in the language nevertheless is discarded.
+-- different symbols were exchanged, so it has the length of a string, the counts of its symbols and the places of its
+-- marks. One half exchanges neighbours, the other half any two places between the same marks; operators change places
+-- with operators only, and in stack manipulation only bits do. What is in the language nevertheless is discarded. A
+-- language in which the counts of the symbols decide has no such strings.
 local pd = require 'pushdown'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 local sampling = dofile(here .. 'sampling.lua')
 
-local mark, tries = '#', 10000  -- tries for one string
+local tries = 10000  -- for one string
 
--- The string with two symbols exchanged, or nil if the drawn places have equal ones.
-local function exchanged(symbols, random)
-  local copy, first, last = { unpack(symbols) }, 1, #symbols
+-- The string with two symbols exchanged, or nil if the drawn places have symbols that are equal or of different kinds.
+local function exchanged(language, symbols, random)
+  local copy, borders = { unpack(symbols) }, { 0 }
   for i, symbol in ipairs(symbols) do
-    if symbol == mark then
-      if random() < 0.5 then last = i - 1 else first = i + 1 end
-      break
-    end
+    if language.marks and language.marks[symbol] then borders[#borders + 1] = i end
   end
+  borders[#borders + 1] = #symbols + 1
+  local part = #borders > 2 and 1 + math.floor((#borders - 1) * random()) or 1
+  local first, last = borders[part] + 1, borders[part + 1] - 1
   if first >= last then return nil end
   local function place(from, to) return from + math.floor((to - from + 1) * random()) end
   local i = place(first, last - 1)
   local j = random() < 0.5 and i + 1 or place(i + 1, last)
-  if copy[i] == copy[j] then return nil end
+  if copy[i] == copy[j] or language.kind and language.kind(copy[i]) ~= language.kind(copy[j]) then return nil end
   copy[i], copy[j] = copy[j], copy[i]
   return copy
 end
@@ -32,13 +33,16 @@ return function(language, count, lengths, seed, share)
   local random, strings, labels = sampling.generator(seed), {}, {}
   local fresh = sampling.fresh_strings(language, lengths, seed, random)
   local negatives = math.floor(share * count + 0.5)
+  if language.counted and negatives > 0 then
+    error(('%s has no hard negatives: the counts of the symbols decide'):format(language.name), 0)
+  end
   for i = 1, count do
     local symbols
     if i > negatives then
       symbols = fresh()
     else
       for _ = 1, tries do
-        symbols = exchanged(fresh(), random)
+        symbols = exchanged(language, fresh(), random)
         if symbols and not language.contains(symbols) then break end
         symbols = nil
       end

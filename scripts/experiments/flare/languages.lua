@@ -1,6 +1,8 @@
 -- The eighteen languages of the FLaRe benchmark (Butoi et al. 2025): name, title, level, alphabet, whether a list of
 -- symbols is in the language, and where its strings come from: a grammar, or a function of a random number generator
--- and a length, which returns nil where there is none of this length (computed.lua).
+-- and a length, which returns nil where there is none of this length (computed.lua). For the hard negatives: marks, the
+-- symbols that keep their places; kind(symbol), symbols of different kinds are not exchanged; counted, whether the
+-- counts of the symbols, or the last one alone, decide.
 local pd = require 'pushdown'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 
@@ -50,7 +52,7 @@ local function dyck()
   return text(lines)
 end
 
-local bits = { '0', '1' }
+local bits, mark = { '0', '1' }, { ['#'] = true }
 
 local function count(symbols, wanted)
   local sum = 0
@@ -158,25 +160,26 @@ local languages = {
     end
     return #symbols % 2 == 0
   end },
-  { name = 'parity', title = 'Parity', level = 'regular', alphabet = bits, grammar = function()
+  { name = 'parity', counted = true, title = 'Parity', level = 'regular', alphabet = bits, grammar = function()
     return text { "E -> '0' E | '1' O", "O -> '0' O | '1' E |" }
   end, contains = function(symbols) return count(symbols, '1') % 2 == 1 end },
-  { name = 'cycle_navigation', title = 'Cycle Navigation', level = 'regular', grammar = cycle, contains = in_cycle,
-    alphabet = { 'left', 'stay', 'right', '0', '1', '2', '3', '4' } },
+  { name = 'cycle_navigation', counted = true, title = 'Cycle Navigation', level = 'regular', grammar = cycle,
+    contains = in_cycle, alphabet = { 'left', 'stay', 'right', '0', '1', '2', '3', '4' } },
   { name = 'modular_arithmetic', title = 'Modular Arithmetic', level = 'regular', grammar = arithmetic,
-    contains = in_arithmetic, alphabet = { '0', '1', '2', '3', '4', '+', '-', '*', '=' } },
+    contains = in_arithmetic, alphabet = { '0', '1', '2', '3', '4', '+', '-', '*', '=' }, marks = { ['='] = true },
+    kind = function(symbol) return symbol:find '%d' ~= nil end },
   { name = 'dyck_2_3', title = 'Dyck-(2, 3)', level = 'regular', grammar = dyck, contains = in_dyck,
     alphabet = { '(', ')', '[', ']' } },
   { name = 'first', title = 'First', level = 'regular', alphabet = bits, grammar = function()
     return text { "S -> '1' A", "A -> '0' A | '1' A |" }
   end, contains = function(symbols) return symbols[1] == '1' end },
-  { name = 'majority', title = 'Majority', level = 'context-free', alphabet = bits, grammar = function()
+  { name = 'majority', counted = true, title = 'Majority', level = 'context-free', alphabet = bits, grammar = function()
     -- As many ones as zeros; then a one, and what never falls below, once for every one that is left over.
     return text { "M -> E '1' P | M '1' P", "E -> '1' P '0' E | '0' N '1' E |", "P -> '1' P '0' P |",
       "N -> '0' N '1' N |" }
   end, contains = function(symbols) return 2 * count(symbols, '1') > #symbols end },
   { name = 'marked_reversal', title = 'Marked Reversal', level = 'context-free', alphabet = { '0', '1', '#' },
-    grammar = function() return text { "S -> '0' S '0' | '1' S '1' | '#'" } end, contains = function(symbols)
+    marks = mark, grammar = function() return text { "S -> '0' S '0' | '1' S '1' | '#'" } end, contains = function(symbols)
       return #symbols % 2 == 1 and symbols[(#symbols + 1) / 2] == '#' and mirrored(symbols)
     end },
   { name = 'unmarked_reversal', title = 'Unmarked Reversal', level = 'context-free', alphabet = bits,
@@ -184,7 +187,8 @@ local languages = {
       return #symbols % 2 == 0 and mirrored(symbols)
     end },
   { name = 'stack_manipulation', title = 'Stack Manipulation', level = 'context-free', grammar = manipulation,
-    contains = in_manipulation, alphabet = { '0', '1', 'PUSH', 'POP', '#' } },
+    contains = in_manipulation, alphabet = { '0', '1', 'PUSH', 'POP', '#' }, marks = mark,
+    kind = function(symbol) return symbol:find '^[01]$' ~= nil and 'bit' or symbol end },
 }
 for _, language in ipairs(dofile(here .. 'computed.lua')) do languages[#languages + 1] = language end
 return languages

@@ -62,7 +62,7 @@ struct ControllerOptions : DefinitionOptions {
 };
 struct ObjectiveOptions : DefinitionOptions {
   LuaOption losses;
-  bool needs_next_symbol = false;
+  bool needs_next_symbol = false, needs_next_sets = false;
   static OptionRows rows();
 };
 std::string define_stack(lua_State* L, StackOptions given);

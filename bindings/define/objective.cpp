@@ -9,7 +9,7 @@ namespace {
 struct ObjectiveDefinition {
   DefinitionHead head;
   ScriptFunction losses;
-  bool next_symbol = false;
+  bool next_symbol = false, next_sets = false;
   ToldPtr told = std::make_shared<std::set<std::string>>();
 };
 using ObjectiveDefinitionPtr = std::shared_ptr<const ObjectiveDefinition>;
@@ -23,6 +23,7 @@ class ScriptObjective : public Objective {
 
   OriginPtr origin() const override { return definition_->head.origin; }
   bool needs_next_symbol() const override { return definition_->next_symbol; }
+  bool needs_next_sets() const override { return definition_->next_sets; }
 
   Tensor losses(const ObjectiveBatch& batch) const override {
     ObjectiveBatch own = batch;
@@ -39,7 +40,7 @@ class ScriptObjective : public Objective {
   }
 
   ArrayProgramPtr program(const ObjectiveForm& form) const override {
-    const Key key{form.all_passes, form.first, form.length, form.ends, form.viable};
+    const Key key{form.all_passes, form.first, form.length, form.ends, form.viable, form.next_sets};
     const std::lock_guard lock(recording_.mutex());
     if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
     if (recording_.refused() || recording_.busy || !form.options.device().is_cpu() ||
@@ -104,6 +105,7 @@ class ScriptObjective : public Objective {
     input("next_scores", own.next_scores, outcomes > 0, {steps, outcomes}, 0, type);
     input("next", own.next, outcomes > 0, {steps}, outcomes, at::kLong);
     input("viable", own.viable, form.viable, {}, own.length + 1, at::kLong);
+    input("next_sets", own.next_sets, form.next_sets, {steps, outcomes}, 2, at::kLong);
     Tensor losses;
     {
       const OperatorWatch watch(recorder);
@@ -131,7 +133,7 @@ class ScriptObjective : public Objective {
     ScriptCall call(definition_->losses);
     lua_State* L = call.state();
     make_self(L, options_, {}, batch.scores.options(), {})->push(L);
-    lua_createtable(L, 0, 12);
+    lua_createtable(L, 0, 13);
     const auto tensor = [L](const char* name, const Tensor& value) {
       if (!value.defined()) return;
       Value<Tensor>::push(L, value);
@@ -144,6 +146,7 @@ class ScriptObjective : public Objective {
     tensor("next_scores", batch.next_scores);
     tensor("next", batch.next);
     tensor("viable", batch.viable);
+    tensor("next_sets", batch.next_sets);
     const auto number = [L](const char* name, std::int64_t value) {
       Value<std::int64_t>::push(L, value);
       lua_setfield(L, -2, name);
@@ -163,8 +166,8 @@ class ScriptObjective : public Objective {
   mutable RecordingState recording_;
   // Whether a second call has recorded the same.
   mutable bool repeats_ = false;
-  // Passes, first, length, ends, and whether `viable` is known.
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool>;
+  // Passes, first, length, ends, and whether `viable` and `next_sets` are known.
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, bool>;
   mutable std::map<Key, std::shared_ptr<const ArrayProgram>> programs_;
 };
 
@@ -175,7 +178,9 @@ OptionRows ObjectiveOptions::rows() {
   return declare<Self>(
              {{"losses", &Self::losses, "losses(self, batch) -> B losses", TypeText{"function"}},
               {"needs_next_symbol", &Self::needs_next_symbol,
-               "the model must predict the next symbol"}})
+               "the model must predict the next symbol"},
+              {"needs_next_sets", &Self::needs_next_sets,
+               "the same, and the training strings must have sets of next symbols"}})
       .with<Self, DefinitionOptions>();
 }
 
@@ -184,7 +189,8 @@ std::string define_objective(lua_State* L, ObjectiveOptions given) {
   definition->head = read_head(L, given, "objective", row_names(objective_kinds()));
   const auto& head = definition->head;
   definition->losses = read_function(L, given.losses, head, "losses", "(self, batch)");
-  definition->next_symbol = given.needs_next_symbol;
+  definition->next_symbol = given.needs_next_symbol || given.needs_next_sets;
+  definition->next_sets = given.needs_next_sets;
   put_row(session_kinds(L).objectives,
           ObjectiveKind{head.origin->name, head.doc, head.options,
                         [definition](const Json& options) -> ObjectivePtr {

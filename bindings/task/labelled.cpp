@@ -90,6 +90,7 @@ struct OwnLabels {
   std::vector<Tokens> strings;
   std::vector<bool> labels;
   bool classes = false;
+  std::optional<std::vector<std::vector<std::vector<std::string>>>> next_symbols;
   using Self = OwnLabels;
   static OptionRows rows() {
     return declare<Self>(
@@ -97,15 +98,37 @@ struct OwnLabels {
          {"strings", &Self::strings, "the strings", required, TypeText{"list of strings"}},
          {"labels", &Self::labels, "true for each valid string", required},
          {"classes", &Self::classes,
-          "labels are observed classes, so that one string may have both"}});
+          "labels are observed classes, so that one string may have both"},
+         {"next_symbols", &Self::next_symbols,
+          "for each valid string the lists of symbols that may follow after 0 .. n symbols, where "
+          "'' is the end; {} for each invalid one",
+          TypeText{"list of lists"}}});
   }
 };
+
+NextSymbols sets_of(const Alphabet& alphabet,
+                    const std::vector<std::vector<std::vector<std::string>>>& given) {
+  NextSymbols sets;
+  for (const auto& of_string : given) {
+    auto& made = sets.emplace_back();
+    for (const auto& symbols : of_string) {
+      SymbolSet set = 0;
+      for (const auto& symbol : symbols)
+        set |= SymbolSet{1} << (symbol.empty() ? alphabet.size() : alphabet.id(symbol));
+      made.push_back(set);
+    }
+  }
+  return sets;
+}
 
 LabelledDataset own_strings(const OwnLabels& own) {
   Alphabet alphabet = alphabet_of(own.alphabet);
   auto words = to_words(alphabet, own.strings);
-  return LabelledDataset(std::move(alphabet), std::move(words), own.labels, {},
-                         own.classes ? LabelMeaning::observed_class : LabelMeaning::membership);
+  const LabelledDataset dataset(
+      alphabet, std::move(words), own.labels, {},
+      own.classes ? LabelMeaning::observed_class : LabelMeaning::membership);
+  return own.next_symbols ? dataset.with_next_symbols(sets_of(alphabet, *own.next_symbols))
+                          : dataset;
 }
 
 LabelledDataset load(lua_State* L, const std::string& path) {
@@ -161,6 +184,22 @@ std::vector<std::pair<std::string, std::vector<std::vector<int>>>> targets_of(
     member.emplace_back(targets.member.begin(), targets.member.end());
   }
   return {{"viable", std::move(viable)}, {"member", std::move(member)}};
+}
+
+std::vector<std::vector<std::vector<std::string>>> next_of(const LabelledDataset& dataset) {
+  std::vector<std::vector<std::vector<std::string>>> result;
+  if (dataset.next_symbols() == nullptr) return result;
+  const int end = dataset.alphabet().size();
+  for (const auto& sets : *dataset.next_symbols()) {
+    auto& of_string = result.emplace_back();
+    for (const auto set : sets) {
+      auto& symbols = of_string.emplace_back();
+      for (int v = 0; v <= end; ++v)
+        if ((set >> v & 1) != 0)
+          symbols.push_back(v < end ? dataset.alphabet().symbols()[v] : std::string());
+    }
+  }
+  return result;
 }
 
 std::vector<std::int64_t> wrong_of(const LabelledDataset& dataset, const Grammar& grammar) {
@@ -274,6 +313,15 @@ void bind_labelled(Module& module) {
       }>("with_dead_ends",
          "labelled:with_dead_ends(grammar) -> LabelledDataset  Returns the same strings with "
          "dead_ends(): the number of symbols after which no string of the language can follow.")
+      .def<[](const LabelledDataset& dataset, const Grammar& grammar) {
+        return with_next_symbols(dataset, grammar);
+      }>("with_next_symbols",
+         "labelled:with_next_symbols(grammar) -> LabelledDataset  Returns the same strings with the "
+         "sets of symbols that may follow each prefix of a valid one.")
+      .def<&next_of>("next_symbols",
+                     "labelled:next_symbols() -> table  Returns for each valid string the lists of "
+                     "symbols that may follow after 0 .. n symbols, where '' is the end, and {} for "
+                     "each invalid one. Returns an empty table if this is not known.")
       .def<[](const LabelledDataset& dataset) { return dataset.dead_ends(); }>(
           "dead_ends",
           "labelled:dead_ends() -> table  Returns for each string the number of symbols after "

@@ -211,6 +211,41 @@ local function lines_of(path)
   return lines
 end
 
+-- The sets of next symbols in a file with one line for each valid string: for each list of symbols one with '' for the
+-- end. One line of the file is [{"s": "0 1", "e": false}, ...], one entry after each of 0 .. n symbols.
+local function flare_next_symbols(path, into)
+  local lines, sets, used = lines_of(path), {}, 0
+  for i, valid in ipairs(into.labels) do
+    sets[i] = {}
+    if valid then
+      used = used + 1
+      local place = ('%s:%d'):format(path, used)
+      if not lines[used] then fail('flare', '%s: expected a line for each valid string, this one is missing', place) end
+      local read, entries = pcall(json.decode, lines[used])
+      if not read or type(entries) ~= 'table' or #entries ~= #into.strings[i] + 1 then
+        fail('flare', '%s: expected a list of %d entries {"s": "0 1", "e": false}, one after each prefix of the string',
+          place, #into.strings[i] + 1)
+      end
+      for t, entry in ipairs(entries) do
+        if type(entry) ~= 'table' or type(entry.s) ~= 'string' or type(entry.e) ~= 'boolean' then
+          fail('flare', '%s: entry %d: expected {"s": "0 1", "e": false}', place, t)
+        end
+        local symbols = symbols_of('flare', place, entry.s)
+        if entry.e then symbols[#symbols + 1] = '' end
+        local found, next_symbol = false, into.strings[i][t] or ''
+        for _, symbol in ipairs(symbols) do found = found or symbol == next_symbol end
+        if not found then
+          fail('flare', "%s: entry %d does not contain %s, which follows there", place, t,
+            next_symbol == '' and 'the end' or "'" .. next_symbol .. "'")
+        end
+        sets[i][t] = symbols
+      end
+    end
+  end
+  if #lines > used then fail('flare', '%s has %d lines, expected %d, one for each valid string', path, #lines, used) end
+  return sets
+end
+
 local function flare_part(folder, into)
   for _, name in ipairs { 'main.tok', 'labels.txt' } do
     if not files.exists(('%s/%s'):format(folder, name)) then
@@ -225,6 +260,8 @@ local function flare_part(folder, into)
   for i, text in ipairs(strings) do
     into.add(('%s/main.tok:%d'):format(folder, i), text, given[i], ('%s/labels.txt:%d'):format(folder, i))
   end
+  local sets = folder .. '/next-symbols.jsonl'
+  if files.exists(sets) then into.next_symbols = flare_next_symbols(sets, into) end
 end
 
 -- The parts besides the training set, with our names as keys.
@@ -233,8 +270,9 @@ M.flare_parts = { validation_short = 'validation-short', validation_long = 'vali
 
 -- data.flare(folder) -> { train =, validation_short =, validation_long =, test =, test_short = }: reads a language of
 -- the FLaRe benchmark. main.tok has one string per line, labels.txt has 1 or 0, and datasets/ has the other parts
--- (Butoi et al. 2025). Parts without a folder are left out; a folder that lacks one of its files is an error. All parts
--- have the alphabet of the training set, extended by the symbols that only occur in other parts.
+-- (Butoi et al. 2025), and next-symbols.jsonl, if it is there, the sets of symbols that may follow in valid strings.
+-- Parts without a folder are left out; a folder that lacks one of its files is an error. All parts have the alphabet of
+-- the training set, extended by the symbols that only occur in other parts.
 function M.flare(folder)
   local parts, symbols = {}, {}
   local function part(path)
@@ -251,16 +289,21 @@ function M.flare(folder)
     if files.exists(path) then parts[name] = part(path) end
   end
   local known = {}
+  local function note(string)
+    for _, symbol in ipairs(string) do
+      if symbol ~= '' and not known[symbol] then known[symbol], symbols[#symbols + 1] = true, symbol end
+    end
+  end
   for _, into in pairs(parts) do
-    for _, string in ipairs(into.strings) do
-      for _, symbol in ipairs(string) do
-        if not known[symbol] then known[symbol], symbols[#symbols + 1] = true, symbol end
-      end
+    for i, string in ipairs(into.strings) do
+      note(string)
+      for _, set in ipairs((into.next_symbols or {})[i] or {}) do note(set) end
     end
   end
   table.sort(symbols)
   for name, into in pairs(parts) do
-    parts[name] = pd.task.labelled_dataset { alphabet = symbols, strings = into.strings, labels = into.labels }
+    parts[name] = pd.task.labelled_dataset { alphabet = symbols, strings = into.strings, labels = into.labels,
+      next_symbols = into.next_symbols }
   end
   return parts
 end

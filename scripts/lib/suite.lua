@@ -161,10 +161,11 @@ local train_options = pd._options.declare('suite.train', of_both, {
   { 'published', nil, 'the file of `--published paper`', type = 'text', required = true },
   { 'known', nil, 'see suite.published: tasks', type = 'list', required = true },
   { 'name_of', nil, 'see suite.published', type = 'function' },
+  { 'also', {}, 'further numbers of a result whose means are computed', type = 'list of texts' },
 })
 
 -- suite.train{options} -> { settings =, rows =, chosen = {[task] = {[model] = setting}}, published = }. Trains what is
--- not trained yet. A setting: { task =, model =, point =, runs = the finished ones, means = {[key of choose, or
+-- not trained yet. A setting: { task =, model =, point =, runs = the finished ones, means = {[key of choose or also, or
 -- score]}, deviation = and best = of the score }.
 function M.train(declared)
   local given = train_options(declared)
@@ -204,6 +205,10 @@ function M.train(declared)
         for i, row in ipairs(setting.runs) do values[i] = row.result[key] end
         return values
       end
+      for _, key in ipairs(given.also) do
+        local values = all(key)
+        if #values > 0 then setting.means[key] = statistics(values) end
+      end
       for _, key in ipairs(given.choose) do setting.means[key] = statistics(all(key)) end
       local _
       setting.means.score, setting.deviation, _, setting.best = statistics(all 'score')
@@ -220,14 +225,14 @@ end
 
 local function percent(share) return share and 100 * share or '' end
 
-local function matrix(given, name, title, value, published)
+local function matrix(given, name, title, value, published, extras)
   local options, columns, rows = given.options, { 'task' }, {}
-  for _, extra in ipairs(given.columns) do columns[#columns + 1] = extra.name end
+  for _, extra in ipairs(extras) do columns[#columns + 1] = { extra.name, format = extra.format } end
   for _, model in ipairs(options.models) do columns[#columns + 1] = { given.labels[model], format = '%.1f' } end
   for _, model in ipairs(published.models) do columns[#columns + 1] = { model .. ' (published)', format = '%.1f' } end
   for i, task in ipairs(options.tasks) do
     local row = { given.title(task) }
-    for _, extra in ipairs(given.columns) do row[#row + 1] = extra.of(task) end
+    for _, extra in ipairs(extras) do row[#row + 1] = extra.of(task) end
     for _, model in ipairs(options.models) do row[#row + 1] = percent(value(task, model)) end
     for _, model in ipairs(published.models) do row[#row + 1] = published.scores[model][task] or '' end
     rows[i] = row
@@ -295,6 +300,9 @@ function M.lengths(run, label, spec)
   run:lines('lengths', spec)
 end
 
+local extra_columns = { { 'name', nil, 'its name', type = 'text', required = true },
+  { 'of', nil, 'of(task) -> the cell', type = 'function', required = true },
+  { 'format', nil, 'of its numbers, as in report.table', type = 'text' } }
 local finish_options = pd._options.declare('suite.finish', of_both, {
   { 'run', nil, 'the run of the script', type = 'table', required = true },
   { 'found', nil, 'the result of suite.train', type = 'table', required = true },
@@ -303,9 +311,13 @@ local finish_options = pd._options.declare('suite.finish', of_both, {
   { 'score', nil, 'what the score is', type = 'text', required = true },
   { 'x_label', nil, 'of the plots by length', type = 'text', required = true },
   { 'y_label', nil, 'of the plots by length', type = 'text', required = true },
-  { 'columns', {}, 'further columns', type = 'list of tables', inside = {
-    { 'name', nil, 'its name', type = 'text', required = true },
-    { 'of', nil, 'of(task) -> the cell', type = 'function', required = true } } },
+  { 'columns', {}, 'further columns', type = 'list of tables', inside = extra_columns },
+  { 'also', {}, 'further tables of the chosen settings', type = 'list of tables', inside = {
+    { 'key', nil, 'number of a result, a share from 0 to 1, that suite.train computes also', type = 'text',
+      required = true },
+    { 'name', nil, 'of the file', type = 'text', required = true },
+    { 'title', nil, 'of the table', type = 'text', required = true },
+    { 'columns', {}, 'further columns', type = 'list of tables', inside = extra_columns } } },
 })
 
 -- suite.finish{options}: tables of models by tasks, of the settings, plots by length, and the end of the run; failed
@@ -319,7 +331,13 @@ function M.finish(declared)
     .. 'restarts.'):format(given.score), function(task, model)
     local setting = chosen(task, model)
     return setting and setting.means.score
-  end, published)
+  end, published, given.columns)
+  for _, more in ipairs(given.also) do
+    matrix(given, more.name, ('%s, in percent.'):format(more.title), function(task, model)
+      local setting = chosen(task, model)
+      return setting and setting.means[more.key]
+    end, { models = {}, sources = {} }, more.columns)
+  end
   matrix(given, 'best', ('The same: the best of all runs of a model, chosen by the score itself.'),
     function(task, model)
       local best
@@ -329,7 +347,7 @@ function M.finish(declared)
         end
       end
       return best
-    end, published)
+    end, published, given.columns)
   local rows = {}
   for i, setting in ipairs(found.settings) do
     local row = { given.title(setting.task), given.labels[setting.model], setting.point, #setting.runs,

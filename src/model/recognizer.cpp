@@ -33,7 +33,9 @@ const std::vector<OptionSpec>& recognizer_own_options() {
                   "answers, or every answer",
                   decision_names()),
       boolean_option("next_symbol", false,
-                     "add a second output layer that predicts the next symbol")};
+                     "add a second output layer that predicts the next symbol"),
+      boolean_option("end_outcome", false,
+                     "next_symbol without end_symbol: predict the end of the string, too")};
   return specs;
 }
 
@@ -67,13 +69,18 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
   check(!memory_moves_ || !training_.carry_first, kWhere,
         "memory_in_passes = 'moves' needs carry = 'last'");
   build(kinds, end_symbol_ ? 1 : 0, 1);
+  end_outcome_ = options_["end_outcome"];
+  check(
+      !end_outcome_ || (options_["next_symbol"] && !end_symbol_), kWhere,
+      "end_outcome needs next_symbol = true and end_symbol = false; an end symbol that is read is "
+      "among the outcomes");
   if (options_["next_symbol"]) {
     check(affine_, kWhere, "next_symbol needs output = 'affine'");
     // Uses its own random stream, so that the other parameters are those of a model without this
     // layer.
     Random random(options_["seed"].get<std::uint64_t>(), "next symbol");
     const ModuleContext context{network_->hidden_size(), output_weight_.options(), &random};
-    const auto outcomes = alphabet_.size() + (end_symbol_ ? 1 : 0);
+    const auto outcomes = alphabet_.size() + (end_symbol_ || end_outcome_ ? 1 : 0);
     next_weight_ = xavier_parameter(outcomes, context.input, 1.0, context);
     next_bias_ = uniform_parameter({outcomes}, -0.1, 0.1, context);
     parameters_.emplace_back("next_symbol.weight", next_weight_);

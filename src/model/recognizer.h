@@ -12,7 +12,8 @@
 //
 // With next_symbol, a second output layer predicts the next symbol (Mali et al. 2021, equation 3),
 //   p(w_{t+1} | w_1 .. w_t) = softmax(V h_t + c),
-// where the end symbol, if there is one, is among the outcomes.
+// where the end symbol, if there is one, is among the outcomes; with end_outcome, the end of the
+// string is, although no symbol is read for it.
 //
 // passes K > 1 is iterative refinement (Refinement): K passes over every symbol in training, and
 // `evaluation_passes` in evaluation, each with an answer. With memory_in_passes = 'moves', every
@@ -41,7 +42,7 @@ const std::vector<std::string>& decision_names();
 Decision parse_decision(const char* where, const std::string& name);
 
 // Returns architecture, the options of that network, end_symbol, passes, evaluation_passes, carry,
-// memory_in_passes, output, decision, next_symbol, dtype, device, seed.
+// memory_in_passes, output, decision, next_symbol, end_outcome, dtype, device, seed.
 std::vector<OptionSpec> recognizer_options(const std::string& architecture = "recurrent");
 
 class Recognizer : public SequenceModel {
@@ -71,6 +72,9 @@ class Recognizer : public SequenceModel {
   // W : 1 x H and b : 1 of the affine output.
   const Tensor& output_weight() const { return output_weight_; }
   const Tensor& output_bias() const { return output_bias_; }
+  // Returns the outcome of the next symbol after the last pass over a string: the end, or -1 if it
+  // is not predicted there.
+  std::int64_t outcome_after_last() const { return end_outcome_ ? alphabet_.size() : -1; }
   bool predicts_next_symbol() const { return next_weight_.defined(); }
   // V : outcomes x H and c : outcomes; undefined without next_symbol.
   const Tensor& next_weight() const { return next_weight_; }
@@ -107,7 +111,7 @@ class Recognizer : public SequenceModel {
 
   Refinement training_, evaluation_;
   bool memory_moves_ = false;
-  bool affine_ = true, kernels_ = true;
+  bool affine_ = true, kernels_ = true, end_outcome_ = false;
   Decision decision_ = Decision::last;
   Tensor next_weight_, next_bias_;
 };

@@ -30,6 +30,21 @@ std::string shown(const Alphabet& alphabet, const Word& word) {
   return word.empty() ? "the empty string" : fmt::format("'{}'", alphabet.text(word));
 }
 
+// Reads " 15,1f,15", or nothing.
+std::vector<SymbolSet> parse_sets(const std::string& place, std::string_view text) {
+  std::vector<SymbolSet> sets;
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::string_view number = text.substr(0, text.find(','));
+    const char* end = number.data() + number.size();
+    const auto [stop, error] = std::from_chars(number.data(), end, sets.emplace_back(), 16);
+    check(error == std::errc() && stop == end, kLabelledFormat.where,
+          "{}: expected a set of next symbols as a hexadecimal number, got '{}'", place, number);
+    text.remove_prefix(number.size());
+  }
+  return sets;
+}
+
 }  // namespace
 
 LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
@@ -65,6 +80,31 @@ LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
   }
 }
 
+LabelledDataset LabelledDataset::with_next_symbols(NextSymbols sets) const {
+  check(sets.size() == words_.size(), kWhere,
+        "there must be next symbols for each of the {} strings, got {}", size(), sets.size());
+  const int end = alphabet_.size();
+  check(end < 64, kWhere, "sets of next symbols need an alphabet of at most 63 symbols, got {}",
+        end);
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const auto& word = words_[i];
+    const auto expected = labels_[i] ? word.size() + 1 : 0;
+    check(sets[i].size() == expected, kWhere,
+          "{} (string {}) needs {} sets of next symbols, one after each prefix, got {}",
+          shown(alphabet_, word), i + 1, expected, sets[i].size());
+    for (std::size_t t = 0; t < expected; ++t) {
+      const int next = t < word.size() ? word[t] : end;
+      check((sets[i][t] >> next & 1) != 0 && (sets[i][t] >> end) <= 1, kWhere,
+            "the next symbols after {} symbols of {} (string {}) must contain {}", t,
+            shown(alphabet_, word), i + 1,
+            next < end ? "'" + alphabet_.symbols()[next] + "'" : "the end");
+    }
+  }
+  LabelledDataset result = *this;
+  result.next_symbols_ = std::make_shared<const NextSymbols>(std::move(sets));
+  return result;
+}
+
 std::int64_t LabelledDataset::positives() const {
   return std::count(labels_.begin(), labels_.end(), true);
 }
@@ -97,8 +137,13 @@ LabelledDataset LabelledDataset::subset(const std::vector<std::int64_t>& indices
     labels.push_back(labels_[i]);
     if (!dead_ends_.empty()) dead_ends.push_back(dead_ends_[i]);
   }
-  return LabelledDataset(alphabet_, std::move(words), std::move(labels), std::move(dead_ends),
+  LabelledDataset result(alphabet_, std::move(words), std::move(labels), std::move(dead_ends),
                          meaning_);
+  if (next_symbols_ == nullptr) return result;
+  NextSymbols sets;
+  for (const auto i : indices) sets.push_back((*next_symbols_)[i]);
+  result.next_symbols_ = std::make_shared<const NextSymbols>(std::move(sets));
+  return result;
 }
 
 std::vector<std::int64_t> LabelledDataset::of_length(std::int64_t shortest,
@@ -182,8 +227,23 @@ LabelledDataset with_dead_ends(const LabelledDataset& dataset, const Grammar& gr
           "{} is labelled valid, but by the grammar it is hopeless after {} symbols",
           shown(dataset.alphabet(), dataset.words()[i]), dead_ends.back());
   }
-  return LabelledDataset(dataset.alphabet(), dataset.words(), dataset.labels(),
+  LabelledDataset result(dataset.alphabet(), dataset.words(), dataset.labels(),
                          std::move(dead_ends), dataset.meaning());
+  return dataset.next_symbols() == nullptr ? result
+                                           : result.with_next_symbols(*dataset.next_symbols());
+}
+
+LabelledDataset with_next_symbols(const LabelledDataset& dataset, const Grammar& grammar) {
+  check_alphabet(dataset, grammar);
+  std::vector<Word> valid;
+  for (std::int64_t i = 0; i < dataset.size(); ++i)
+    if (dataset.labels()[i]) valid.push_back(dataset.words()[i]);
+  auto found = next_symbols(grammar, valid);
+  NextSymbols sets(dataset.words().size());
+  auto from = found.begin();
+  for (std::int64_t i = 0; i < dataset.size(); ++i)
+    if (dataset.labels()[i]) sets[i] = std::move(*from++);
+  return dataset.with_next_symbols(std::move(sets));
 }
 
 std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Grammar& grammar) {
@@ -202,6 +262,8 @@ std::string to_text(const LabelledDataset& dataset) {
     text += dataset.labels()[i] ? "1" : "0";
     if (!dataset.dead_ends().empty() && dataset.dead_ends()[i] > 0)
       text += fmt::format(":{}", dataset.dead_ends()[i]);
+    if (dataset.next_symbols() != nullptr && dataset.labels()[i])
+      text += fmt::format(" {:x}", fmt::join((*dataset.next_symbols())[i], ","));
     text.append(1, '\t').append(dataset.alphabet().text(dataset.words()[i])).append(1, '\n');
   }
   return text;
@@ -210,10 +272,13 @@ std::string to_text(const LabelledDataset& dataset) {
 LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
   std::vector<bool> labels;
   std::vector<std::int64_t> dead_ends;
+  NextSymbols sets;
   const bool classes = text.starts_with(kClassified.title);
   auto [alphabet, words] = parse_rows(
       classes ? kClassified : kLabelledFormat, text, file,
-      [&](const std::string& place, std::string_view field) {
+      [&](const std::string& place, std::string_view whole) {
+        const std::string_view field = whole.substr(0, whole.find(' '));
+        sets.push_back(parse_sets(place, whole.substr(field.size())));
         const std::string_view label = field.substr(0, field.find(':'));
         check(label == "1" || label == "0", kLabelledFormat.where,
               "{}: expected the label 1 (valid) or 0 (invalid), got '{}'", place, label);
@@ -241,9 +306,12 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
   }
   // If every dead end is 0, none was written.
   if (std::count(dead_ends.begin(), dead_ends.end(), 0) == std::ssize(dead_ends)) dead_ends.clear();
-  return LabelledDataset(std::move(alphabet), std::move(words), std::move(labels),
+  LabelledDataset result(std::move(alphabet), std::move(words), std::move(labels),
                          std::move(dead_ends),
                          classes ? LabelMeaning::observed_class : LabelMeaning::membership);
+  const bool known =
+      std::any_of(sets.begin(), sets.end(), [](const auto& of) { return !of.empty(); });
+  return known ? result.with_next_symbols(std::move(sets)) : result;
 }
 
 }  // namespace pushdown

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "grammar/grammar.h"
+#include "task/next_symbols.h"
 
 namespace pushdown {
 
@@ -29,6 +29,9 @@ class LabelledDataset {
   const std::vector<Word>& words() const { return words_; }
   const std::vector<bool>& labels() const { return labels_; }  // true: valid
   const std::vector<std::int64_t>& dead_ends() const { return dead_ends_; }
+  // The symbols that may follow each prefix of the valid strings, with no sets for invalid strings;
+  // null if unknown.
+  const NextSymbolsPtr& next_symbols() const { return next_symbols_; }
   LabelMeaning meaning() const { return meaning_; }
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
   std::int64_t positives() const;  // number of valid strings
@@ -36,6 +39,11 @@ class LabelledDataset {
   std::int64_t symbol_count() const;
   std::int64_t shortest() const;
   std::int64_t longest() const;
+
+  // Returns the same strings with these sets. Throws std::invalid_argument unless every valid string
+  // has one set after each of its prefixes, which contains the symbol that follows there, or the
+  // end, and every invalid string has none.
+  LabelledDataset with_next_symbols(NextSymbols sets) const;
 
   // Returns the strings with these indices (from 0), in this order; at least one.
   LabelledDataset subset(const std::vector<std::int64_t>& indices) const;
@@ -48,6 +56,7 @@ class LabelledDataset {
   std::vector<bool> labels_;
   std::vector<std::int64_t> dead_ends_;
   LabelMeaning meaning_;
+  NextSymbolsPtr next_symbols_;
 };
 
 using LabelledDatasetPtr = std::shared_ptr<const LabelledDataset>;
@@ -71,6 +80,9 @@ std::vector<StepTargets> step_targets(const Grammar& grammar, const std::vector<
 // Returns the same strings with the dead ends computed from the grammar.
 LabelledDataset with_dead_ends(const LabelledDataset& dataset, const Grammar& grammar);
 
+// Returns the same strings with the sets of next symbols computed from the grammar.
+LabelledDataset with_next_symbols(const LabelledDataset& dataset, const Grammar& grammar);
+
 // Returns the indices (from 0) of the strings whose label contradicts the grammar. Throws
 // std::invalid_argument if the alphabets differ.
 std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Grammar& grammar);
@@ -83,6 +95,8 @@ std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Gra
 //   1<TAB>( [ ] ( ) )
 //   0<TAB>( [ ]
 //   0:2<TAB>( ] ]
+// If the next symbols of valid strings are known, they follow the label after a blank: the sets
+// after 0 .. n symbols as hexadecimal numbers with commas between them, `1 15,1f,15<TAB>( )`.
 // The title of observed classes is "# pushdown classified data set 1".
 std::string to_text(const LabelledDataset& dataset);
 // Errors (std::invalid_argument) read "[labelled.load] file:line: ...".

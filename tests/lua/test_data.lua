@@ -118,7 +118,8 @@ end)
 test('the folders of FLaRe', function()
   write('flare/main.tok', '0 # 0\n\n1 0\n')
   write('flare/labels.txt', '1\n0\n0\n')
-  write('flare/next-symbols.jsonl', '[]\n')
+  local sets = '[{"s":"0 1 #","e":false},{"s":"#","e":false},{"s":"0","e":false},{"s":"","e":true}]\n'
+  write('flare/next-symbols.jsonl', sets)
   write('flare/datasets/validation-short/main.tok', '#\n')
   write('flare/datasets/validation-short/labels.txt', '1\n')
   write('flare/datasets/test/main.tok', '1 1 0\n# 2\n')
@@ -128,6 +129,18 @@ test('the folders of FLaRe', function()
   test.equal(labelled(parts.validation_short), '1:#')
   test.equal(labelled(parts.test), '0:1 1 0|0:# 2')
   test.equal(parts.validation_long, nil)
+  local next_symbols = parts.train:next_symbols()
+  test.equal(#next_symbols[2] + #next_symbols[3] + #parts.test:next_symbols(), 0)
+  local shown = {}
+  for i, set in ipairs(next_symbols[1]) do shown[i] = '{' .. table.concat(set, ' ') .. '}' end
+  test.equal(table.concat(shown, ' '), '{# 0 1} {#} {0} {}')
+  for text, message in pairs { ['[]\n'] = 'jsonl:1: expected a list of 4 entries', [''] = 'jsonl:1: .* missing',
+    [sets .. sets] = 'has 2 lines, expected 1', [(sets:gsub('"#"', '"0"'))] = "entry 2 does not contain '#'",
+    [(sets:gsub('true', '1'))] = 'entry 4: expected', ['{"s"\n'] = 'jsonl:1: expected a list' } do
+    write('flare/next-symbols.jsonl', text)
+    test.fails(message, function() pd.data.flare(folder .. '/flare') end)
+  end
+  write('flare/next-symbols.jsonl', sets)
   for _, part in pairs(parts) do test.equal(table.concat(part:alphabet():symbols()), '#012') end
   write('flare/labels.txt', '1\n0\n')
   test.fails('main.tok has 3 lines and labels.txt 2', function() pd.data.flare(folder .. '/flare') end)

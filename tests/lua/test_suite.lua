@@ -108,7 +108,7 @@ test('computed languages have the right short strings, and the symbols that may 
         for i = 0, #symbols do
           local prefix = table.concat(symbols, ' ', 1, i)
           follow[prefix] = follow[prefix] or {}
-          follow[prefix][symbols[i + 1] or 'end'] = true
+          follow[prefix][symbols[i + 1] or ''] = true
         end
       end)
       for _, symbols in ipairs(strings) do
@@ -117,7 +117,6 @@ test('computed languages have the right short strings, and the symbols that may 
         for i, set in ipairs(sets) do
           local found, prefix, more = {}, table.concat(symbols, ' ', 1, i - 1), 0
           for _, symbol in ipairs(set) do found[symbol] = true end
-          if set.ends then found['end'] = true end
           for symbol in pairs(follow[prefix]) do assert(found[symbol], language.name .. ': ' .. prefix) end
           for symbol in pairs(found) do
             if not follow[prefix][symbol] then more = more + 1 end
@@ -289,6 +288,95 @@ test('the loss of recognition and next symbols is that of final and joint', func
       set[2])
     test.near(loss(ours(0.3), set[1], set[2]).loss, recognition.loss + 0.3 * next_symbols.loss / (length + 1), 1e-12)
   end
+end)
+
+test('the loss of sets of next symbols, with and without an end symbol that is read', function()
+  dofile(flare .. 'protocol.lua')
+  local sets = { { { 'a', 'b' }, { 'b' }, { 'a', '' } }, {} }
+  local data = pd.task.labelled_dataset { alphabet = { 'a', 'b' }, strings = { 'a b', 'b b' }, labels = { true, false },
+    next_symbols = sets }
+  local function softplus(x) return math.log(1 + math.exp(x)) end
+  local bias = { 0.7, -1.2, 0.3 }  -- of a, b and the end, the scores of an output layer with weights of zero
+  local function cross_entropy(there)
+    local sum = 0
+    for i, score in ipairs(bias) do sum = sum + softplus(score) - (there[i] and score or 0) end
+    return sum / 3
+  end
+  for _, end_symbol in ipairs { true, false } do
+    local norms, by_tensors = {}, pd.train.define_objective { name = 'sets_by_tensors', needs_next_sets = true,
+      losses = function(_, batch)
+        local member = batch.next_sets:eq(2):to 'float64'
+        local each = batch.next_scores:softplus() - batch.next_scores * member
+        return (each * batch.next_sets:ne(0):to 'float64'):sum(3):sum(2) / (3 * batch.length)
+      end }
+    for _, objective in ipairs { { kind = 'recognition_and_next_symbols', weight = 1 }, by_tensors } do
+      for _, learning in ipairs { 'bptt', 'rtrl' } do
+        local model = pd.model.recognizer { alphabet = { 'a', 'b' }, controller = { kind = 'lstm', hidden = 3 },
+          next_symbol = true, end_symbol = end_symbol, end_outcome = not end_symbol, seed = 3, dtype = 'float64' }
+        model:set_parameters { ['next_symbol.weight'] = pd.tensor.zeros { 3, 3 },
+          ['next_symbol.bias'] = bias, ['output.weight'] = pd.tensor.zeros { 1, 3 },
+          ['output.bias'] = pd.tensor.zeros { 1 } }
+        local step = pd.train.trainer { model = model, train = data, batch = 10, objective = objective, seed = 1,
+          learning = learning, progress = false }:step()
+        local of_sets = cross_entropy { false, true } + cross_entropy { true, false, true }
+        of_sets = of_sets / (end_symbol and 3 or 2)
+        local label = type(objective) == 'table' and math.log(2) or 0
+        test.near(step.loss, label + of_sets / 2, 1e-12)
+        norms[#norms + 1] = step.gradient_norm
+      end
+    end
+    test.near(norms[1], norms[2], 1e-12)
+    test.near(norms[3], norms[4], 1e-12)
+    assert(norms[1] ~= norms[3])
+  end
+  local plain = pd.task.labelled_dataset { alphabet = { 'a', 'b' }, strings = { 'a b' }, labels = { true } }
+  local model = pd.model.recognizer { alphabet = { 'a', 'b' }, next_symbol = true }
+  test.fails('needs training strings with next symbols', function()
+    pd.train.trainer { model = model, train = plain, objective = 'recognition_and_next_symbols' }
+  end)
+  test.fails('end_outcome needs next_symbol = true and end_symbol = false', function()
+    pd.model.recognizer { alphabet = { 'a', 'b' }, next_symbol = true, end_outcome = true }
+  end)
+end)
+
+test('sets of next symbols: from a grammar, checked, saved with the strings, and in parts of a set', function()
+  for _, language in ipairs(languages) do
+    if language.name == 'marked_reversal' or language.name == 'marked_copy' then
+      local set = sampling.sample(language, 12, { 0, 9 }, 3, true)
+      local path = folder .. '/sets.txt'
+      set:save(path)
+      local function shown(of)
+        local all = {}
+        for i, sets in ipairs(of:next_symbols()) do
+          all[i] = {}
+          for t, symbols in ipairs(sets) do all[i][t] = table.concat(symbols, ' ') end
+          all[i] = table.concat(all[i], ',')
+        end
+        return table.concat(all, ';')
+      end
+      test.equal(shown(pd.task.load_labelled(path)), shown(set))
+      assert(shown(set):find('0 1 #,0 1 #', 1, true), shown(set))
+      test.equal(#set:of_length(5, 9):next_symbols(), set:of_length(5, 9):size())
+      for i, string in ipairs(set:strings()) do
+        test.equal(#set:next_symbols()[i], set:labels()[i] and #words(string) + 1 or 0)
+      end
+    end
+  end
+  local function made(sets)
+    return pd.task.labelled_dataset { alphabet = { 'a' }, strings = { 'a', 'a a' }, labels = { true, false },
+      next_symbols = sets }
+  end
+  made { { { 'a' }, { '' } }, {} }
+  test.fails('for each of the 2 strings, got 1', function() made { { { 'a' }, { '' } } } end)
+  test.fails("'a' .string 1. needs 2 sets of next symbols", function() made { { { 'a' } }, {} } end)
+  test.fails("'a a' .string 2. needs 0 sets", function() made { { { 'a' }, { '' } }, { { 'a' } } } end)
+  test.fails("after 1 symbols of 'a' .string 1. must contain the end", function()
+    made { { { 'a' }, { 'a' } }, {} }
+  end)
+  test.fails("'b'", function() made { { { 'b' }, { '' } }, {} } end)
+  local path = folder .. '/broken.txt'
+  files.write(path, '# pushdown labelled data set 1\n# alphabet a\n1 1,x\ta\n')
+  test.fails('broken.txt:3: expected a set of next symbols', function() pd.task.load_labelled(path) end)
 end)
 
 test('published numbers', function()

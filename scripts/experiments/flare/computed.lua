@@ -9,7 +9,7 @@
 --   contains(symbols)     whether a list of symbols is in the language
 --   draw(random, length)  a string of this length, nil if there is none
 --   next(symbols)         for a string of the language, the lists of symbols that may follow its first 0 .. n symbols,
---                         each with ends = true where the string may end
+--                         where '' is the end
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 local binary = dofile(here .. 'binary.lua')
 
@@ -52,7 +52,7 @@ local function marked(name, title, symbols, image)
     end,
     next = function(string)
       local sets, middle = {}, place_of(string, '#')
-      for i = 0, #string do sets[i + 1] = i < middle and alphabet or { string[i + 1], ends = i == #string } end
+      for i = 0, #string do sets[i + 1] = i < middle and alphabet or { string[i + 1] or '' } end
       return sets
     end,
   }
@@ -141,7 +141,7 @@ local function equation(name, title, signs, compute, draw)
       local sets, sign, first = {}, 1, true
       for i = 0, #symbols do
         if i >= equals then
-          sets[i + 1] = i < equals + digits and { symbols[i + 1] } or { '0', ends = true }
+          sets[i + 1] = i < equals + digits and { symbols[i + 1] } or { '0', '' }
         else
           sets[i + 1] = first and bits or { '0', '1', signs[sign] }
           first = symbols[i + 1] == signs[sign]
@@ -202,7 +202,7 @@ local missing_duplicate = { name = 'missing_duplicate_string', title = 'Missing 
     local sets, missing, prefix = {}, place_of(symbols, '_'), {}
     for i = 0, #symbols do
       prefix[i] = symbols[i]
-      sets[i + 1] = i < missing and { '0', '1', '_' } or { '0', '1', ends = in_missing_duplicate(prefix) }
+      sets[i + 1] = { '0', '1', i < missing and '_' or in_missing_duplicate(prefix) and '' or nil }
     end
     return sets
   end,

@@ -28,8 +28,9 @@ local function exchanged(language, symbols, random)
 end
 
 -- hard_negatives(language, count, { shortest, longest }, seed, share) -> LabelledDataset of so many strings. share: of
--- hard negatives; the others are in the language, with lengths drawn in the same way.
-return function(language, count, lengths, seed, share)
+-- hard negatives; the others are in the language, with lengths drawn in the same way. alphabet: of the dataset, that of
+-- the language by default.
+return function(language, count, lengths, seed, share, alphabet)
   local random, strings, labels = sampling.generator(seed), {}, {}
   local fresh = sampling.fresh_strings(language, lengths, seed, random)
   local negatives = math.floor(share * count + 0.5)
@@ -53,5 +54,5 @@ return function(language, count, lengths, seed, share)
     end
     strings[i], labels[i] = table.concat(symbols, ' '), i > negatives
   end
-  return pd.task.labelled_dataset { alphabet = language.alphabet, strings = strings, labels = labels }
+  return pd.task.labelled_dataset { alphabet = alphabet or language.alphabet, strings = strings, labels = labels }
 end

@@ -166,8 +166,8 @@ local languages = {
   { name = 'cycle_navigation', counted = true, title = 'Cycle Navigation', level = 'regular', grammar = cycle,
     contains = in_cycle, alphabet = { 'left', 'stay', 'right', '0', '1', '2', '3', '4' } },
   { name = 'modular_arithmetic', title = 'Modular Arithmetic', level = 'regular', grammar = arithmetic,
-    contains = in_arithmetic, alphabet = { '0', '1', '2', '3', '4', '+', '-', '*', '=' }, marks = { ['='] = true },
-    kind = function(symbol) return symbol:find '%d' ~= nil end },
+    contains = in_arithmetic, alphabet = { '0', '1', '2', '3', '4', '+', '-', '*', '=' },
+    marks = { ['='] = true }, kind = function(symbol) return symbol:find '%d' ~= nil end },
   { name = 'dyck_2_3', title = 'Dyck-(2, 3)', level = 'regular', grammar = dyck, contains = in_dyck,
     alphabet = { '(', ')', '[', ']' } },
   { name = 'first', title = 'First', level = 'regular', alphabet = bits, grammar = function()
@@ -179,7 +179,9 @@ local languages = {
       "N -> '0' N '1' N |" }
   end, contains = function(symbols) return 2 * count(symbols, '1') > #symbols end },
   { name = 'marked_reversal', title = 'Marked Reversal', level = 'context-free', alphabet = { '0', '1', '#' },
-    marks = mark, grammar = function() return text { "S -> '0' S '0' | '1' S '1' | '#'" } end, contains = function(symbols)
+    marks = mark, grammar = function()
+      return text { "S -> '0' S '0' | '1' S '1' | '#'" }
+    end, contains = function(symbols)
       return #symbols % 2 == 1 and symbols[(#symbols + 1) / 2] == '#' and mirrored(symbols)
     end },
   { name = 'unmarked_reversal', title = 'Unmarked Reversal', level = 'context-free', alphabet = bits,

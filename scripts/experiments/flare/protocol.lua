@@ -7,7 +7,7 @@ local json = require 'pushdown.json'
 local report = require 'pushdown.report'
 local suite = require 'pushdown.suite'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
-local sampling = dofile(here .. 'sampling.lua')
+local sampling, hard_negatives = dofile(here .. 'sampling.lua'), dofile(here .. 'hard_negatives.lua')
 
 local evaluated = 100  -- strings measured at once
 
@@ -34,10 +34,13 @@ M.options = {
   { 'strings', 10000, 'training strings', minimum = 2 },
   { 'valid_strings', 1000, 'strings of each validation set', minimum = 2 },
   { 'test_strings', 5010, 'test strings', minimum = 2 },
+  { 'hard_strings', 1000, 'test strings of which one half are hard negatives, of the lengths of the test; 0: none',
+    minimum = 0 },
   { 'data_seed', 1, 'decides all strings, the same for every run', minimum = 0 },
   { 'validation', 'short', 'the strings that choose epoch and setting', choices = { 'short', 'long' } },
-  { 'loss', 'recognition', "of the label alone, or with that of the next symbols of valid strings",
-    choices = { 'recognition', 'recognition+lm' } },
+  { 'loss', 'recognition', 'of the label alone, or with that of the next symbols of valid strings (lm), or of the sets '
+    .. 'of symbols that may follow in them (ns)', choices = { 'recognition', 'recognition+lm', 'recognition+ns' } },
+  { 'end_symbol', true, "whether an end symbol is read before the answer; the paper's program reads none" },
   { 'epochs', 1000, 'passes over the training strings at most', minimum = 1, may_change = true },
   { 'patience', 10, 'epochs without a better validation after which training ends; 0: never', minimum = 0,
     may_change = true },
@@ -57,10 +60,11 @@ M.options = {
   { 'width', 32, 'size of the vectors of the transformer', minimum = 1 },
   { 'heads', 8, 'heads of a layer', minimum = 1 },
 }
-M.quick = { strings = 1000, valid_strings = 200, test_strings = 502, test_lengths = { 0, 150 }, epochs = 15,
-  parameter_budget = 0, hidden = 24, recurrent_layers = 1, layers = 2 }
-M.smoke = { strings = 24, valid_strings = 12, test_strings = 16, lengths = { 0, 6 }, long_lengths = { 0, 8 },
-  test_lengths = { 0, 12 }, epochs = 2, parameter_budget = 0, hidden = 4, recurrent_layers = 2, cell = 2, layers = 1,
+M.quick = { strings = 1000, valid_strings = 200, test_strings = 502, hard_strings = 200,
+  test_lengths = { 0, 150 }, epochs = 15, parameter_budget = 0, hidden = 24, recurrent_layers = 1, layers = 2 }
+M.smoke = { strings = 24, valid_strings = 12, test_strings = 16, hard_strings = 8, lengths = { 0, 6 },
+  long_lengths = { 0, 8 }, test_lengths = { 0, 12 }, epochs = 2, parameter_budget = 0, hidden = 4,
+  recurrent_layers = 2, cell = 2, layers = 1,
   width = 8, heads = 2 }
 
 function M.with_options(own) return experiment.join_options(own, M.options) end
@@ -86,6 +90,43 @@ pd.train.define_objective {
   end,
 }
 
+-- The same with the sets of symbols that may follow in a valid string: of each set the mean cross-entropy of whether a
+-- symbol, or the end, is in it.
+pd.train.define_objective {
+  name = 'recognition_and_next_symbols', needs_next_sets = true,
+  doc = 'Cross-entropy of the label at the end, and weight times the mean one of the sets of next symbols.',
+  options = { { 'weight', 1, 'of the sets of next symbols', type = 'number', minimum = 0 } },
+  losses = function(self, batch)
+    local passes, scores = batch.scores:size(2), batch.next_scores
+    local known, member = batch.next_sets:gt(0):to 'float32', batch.next_sets:gt(1):to 'float32'
+    local of_sets = ((scores:softplus() - scores * member) * known):mean(3):sum(2)
+    local losses = of_sets * (self.options.weight / batch.length)
+    if not batch.ends then return losses end
+    local score = batch.scores[{ {}, passes }]
+    return losses + score:softplus() - score * batch.labels
+  end,
+}
+
+local objectives = { ['recognition+lm'] = 'recognition_and_language_model',
+  ['recognition+ns'] = 'recognition_and_next_symbols' }
+
+-- The strings of a language and hard negatives in equal numbers, of the lengths of the test, over the alphabet of the
+-- training strings; nil if there are none.
+function M.hard(options, alphabet)
+  local language = M.languages[M.name_of(options.task)]
+  if not language or language.counted or options.hard_strings == 0 then return nil end
+  return hard_negatives(language, options.hard_strings, options.test_lengths,
+    grid.seed('flare', 'hard', options.data_seed), 0.5, alphabet)
+end
+
+-- The largest accuracy in percent of simple classifiers that learn from the training strings (labelled:floor), on the
+-- test strings and on those of M.hard, which may be nil.
+function M.floors(options)
+  local sets = M.sets(options)
+  local hard = M.hard(options, sets.train:alphabet())
+  return 100 - sets.train:floor(sets.test).error, hard and 100 - sets.train:floor(hard).error
+end
+
 -- {train =, short =, long =, test =}: labelled strings, the same for every run of a language.
 function M.sets(options)
   if options.data ~= '' then
@@ -108,14 +149,16 @@ function M.sets(options)
   for _, part in ipairs { { 'train', options.strings, options.lengths },
     { 'short', options.valid_strings, options.lengths }, { 'long', options.valid_strings, options.long_lengths },
     { 'test', options.test_strings, options.test_lengths } } do
-    sets[part[1]] = sampling.sample(language, part[2], part[3], grid.seed('flare', part[1], options.data_seed))
+    sets[part[1]] = sampling.sample(language, part[2], part[3], grid.seed('flare', part[1], options.data_seed),
+      options.loss == 'recognition+ns' and part[1] == 'train')
   end
   return sets
 end
 
 local function network(options, alphabet, hidden)
   local own = setmetatable({ hidden = hidden }, { __index = options })
-  local given = { alphabet = alphabet, next_symbol = options.loss == 'recognition+lm', seed = options.seed,
+  local given = { alphabet = alphabet, seed = options.seed, next_symbol = objectives[options.loss] ~= nil,
+    end_symbol = options.end_symbol, end_outcome = objectives[options.loss] ~= nil and not options.end_symbol,
     dropout = options.dropout, feedforward = 4 * options.width }
   if M.models[options.model].architecture ~= 'transformer' then
     given.embedding, given.initial_state = options.embedding and hidden or 0, options.initial_state
@@ -143,7 +186,7 @@ local function trainer_of(options, run, sets)
   local resumed = run:resumed { epochs = options.epochs, stop_patience = options.patience }
   if resumed then return resumed end
   local objective = options.loss == 'recognition' and 'final'
-    or { kind = 'recognition_and_language_model', weight = options.loss_weight }
+    or { kind = objectives[options.loss], weight = options.loss_weight }
   return pd.train.trainer {
     model = M.model(options, sets.train:alphabet()), train = sets.train, valid = sets[options.validation],
     batch_symbols = options.batch_symbols, batch = evaluated, average = 'batches', epochs = options.epochs,
@@ -173,7 +216,7 @@ function M.train(options, run)
   for _, name in ipairs { 'train', 'short', 'long', 'test' } do
     found[name] = pd.train.evaluate(model, sets[name], { bin_width = 10, batch = evaluated })
   end
-  local rows = {}
+  local hard, rows = M.hard(options, sets.train:alphabet()), {}
   for i, bin in ipairs(found.test.bins) do
     rows[i] = { (bin.shortest + bin.longest) / 2, bin.accuracy, bin.strings }
   end
@@ -185,11 +228,13 @@ function M.train(options, run)
     valid_accuracy = found[options.validation].accuracy,
     valid_loss = found[options.validation].label_cross_entropy, valid_short_accuracy = found.short.accuracy,
     valid_long_accuracy = found.long.accuracy, train_loss = history[last.best_epoch].train_loss,
-    score = found.test.accuracy, seconds = seconds, stopped = trainer:finished(),
+    score = found.test.accuracy,
+    hard_accuracy = hard and pd.train.evaluate(model, hard, { batch = evaluated }).accuracy, seconds = seconds,
+    stopped = trainer:finished(),
     converged = options.patience > 0 and last.epochs_since_improvement >= options.patience,
   }, { 'task', 'model', 'learning_rate', 'batch_symbols', 'seed', 'restart', 'parameters', 'epochs', 'best_epoch',
     'train_accuracy', 'valid_accuracy', 'valid_loss', 'valid_short_accuracy', 'valid_long_accuracy', 'train_loss',
-    'score', 'seconds', 'stopped', 'converged' })
+    'score', 'hard_accuracy', 'seconds', 'stopped', 'converged' })
   run:finish(result)
   return result
 end

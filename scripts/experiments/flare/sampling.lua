@@ -70,8 +70,9 @@ local function edited(symbols, alphabet, lengths, random)
   return copy
 end
 
--- sample(language, count, { shortest, longest }, seed) -> LabelledDataset.
-local function sample(language, count, lengths, seed)
+-- sample(language, count, { shortest, longest }, seed, next_symbols) -> LabelledDataset. next_symbols: whether the
+-- dataset has the sets of symbols that may follow each prefix of a valid string.
+local function sample(language, count, lengths, seed, next_symbols)
   local random = generator(seed)
   for _ = 1, 10 do random() end
   local alphabet, strings, labels, positives = language.alphabet, {}, {}, 0
@@ -96,8 +97,15 @@ local function sample(language, count, lengths, seed)
     error(('no invalid string of %s of length %d to %d was found in %d tries'):format(language.name, lengths[1],
       lengths[2], tries), 0)
   end
-  for i = 1, count do strings[i] = table.concat(labels[i] and table.remove(valid) or invalid(), ' ') end
-  return pd.task.labelled_dataset { alphabet = alphabet, strings = strings, labels = labels }
+  local sets = next_symbols and language.next and {} or nil
+  for i = 1, count do
+    local symbols = labels[i] and table.remove(valid) or invalid()
+    strings[i] = table.concat(symbols, ' ')
+    if sets then sets[i] = labels[i] and language.next(symbols) or {} end
+  end
+  local dataset = pd.task.labelled_dataset { alphabet = alphabet, strings = strings, labels = labels,
+    next_symbols = sets }
+  return next_symbols and not sets and dataset:with_next_symbols(language.grammar()) or dataset
 end
 
 return { sample = sample, generator = generator, fresh_strings = fresh_strings }

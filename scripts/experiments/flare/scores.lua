@@ -20,7 +20,7 @@ local declared = suite.options { tasks = protocol.tasks, models = protocol.model
   folder = 'runs/flare/grid', searched = {
     { 'learning_rates', { 1e-4, 1e-2 }, 'lowest and highest learning rate of the search, logarithmic' },
     { 'batches', { 128, 4096 }, 'lowest and highest number of symbols in one update, logarithmic' },
-    { 'loss_weights', { 0.01, 10 }, 'lowest and highest weight of the next symbols in recognition+lm, logarithmic' },
+    { 'loss_weights', { 0.01, 10 }, 'lowest and highest weight of the next symbols in +lm and +ns, logarithmic' },
   } }
 -- Folders of the benchmark are languages, too.
 declared[1] = { 'tasks', protocol.tasks, 'languages: those made here, or with --data the names of folders' }
@@ -30,17 +30,25 @@ local options, run = experiment.start {
   options = protocol.with_options(declared), quick = quick, smoke = smoke,
 }
 
-local choose, labels = { 'valid_loss', 'valid_accuracy' }, {}
+local choose, labels, floors = { 'valid_loss', 'valid_accuracy' }, {}, {}
 for name, model in pairs(protocol.models) do labels[name] = model.label end
 local searched = { { name = 'learning_rate', interval = 'learning_rates', kind = 'log_uniform' },
   { name = 'batch_symbols', interval = 'batches', kind = 'log_integers' } }
-if options.loss == 'recognition+lm' then
+if options.loss ~= 'recognition' then
   searched[3] = { name = 'loss_weight', interval = 'loss_weights', kind = 'log_uniform' }
 end
 local found = suite.train { name = 'flare', script = here .. 'train.lua', options = options,
   published = here .. 'published.csv', known = protocol.tasks, name_of = protocol.name_of,
-  settings = protocol.options, choose = choose, searched = searched }
+  settings = protocol.options, choose = choose, searched = searched, also = { 'hard_accuracy' } }
+for _, task in ipairs(options.tasks) do
+  local of_test, of_hard = protocol.floors(pd.tables.merged({ task = task }, options))
+  floors[task] = { of_test, of_hard or '' }
+end
+local function floor(which) return function(task) return floors[task][which] end end
 suite.finish { run = run, found = found, options = options, labels = labels, title = protocol.title, choose = choose,
   score = ('Correctly classified test strings of %d to %d symbols'):format(unpack(options.test_lengths)),
   x_label = 'length of the test strings', y_label = 'correctly classified strings (%)',
-  columns = { { name = 'level', of = protocol.level } } }
+  columns = { { name = 'level', of = protocol.level }, { name = 'floor', of = floor(1), format = '%.1f' } },
+  also = { { key = 'hard_accuracy', name = 'hard', title = 'The same on as many strings of the language and hard '
+    .. 'negatives of their lengths, counts of symbols and marks', columns = { { name = 'level', of = protocol.level },
+    { name = 'floor', of = floor(2), format = '%.1f' } } } } }

@@ -16,7 +16,7 @@ local options, run = experiment.start {
     { 'model', 'lstm', 'which model', choices = protocol.model_names },
     { 'learning_rate', 1e-3, 'of Adam at the start', minimum = 0, type = 'number' },
     { 'batch_symbols', 512, 'symbols of one update at most, of strings of one length', minimum = 1 },
-    { 'loss_weight', 1, 'of the next symbols in recognition+lm', minimum = 0, type = 'number' },
+    { 'loss_weight', 1, 'of the next symbols in recognition+lm and +ns', minimum = 0, type = 'number' },
     { 'seed', 1, 'decides parameters and order', minimum = 0 },
     { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
   },
@@ -25,8 +25,8 @@ local options, run = experiment.start {
 
 local result = protocol.train(options, run)
 local title = ('%s, %s'):format(protocol.title(options.task), protocol.models[options.model].label)
-run:results(result, { 'score', 'valid_short_accuracy', 'valid_long_accuracy', 'valid_loss', 'train_accuracy',
-  'train_loss', 'best_epoch', 'epochs', 'parameters', 'seconds' }, {
+run:results(result, { 'score', 'hard_accuracy', 'valid_short_accuracy', 'valid_long_accuracy', 'valid_loss',
+  'train_accuracy', 'train_loss', 'best_epoch', 'epochs', 'parameters', 'seconds' }, {
   title = ('%s, learning rate %g, %d symbols an update, seed %d'):format(title, options.learning_rate,
     options.batch_symbols, options.seed),
   note = 'The score is the share of correctly classified test strings.' })

@@ -65,8 +65,9 @@ StepByStep step_by_step(const Recognizer& model, const LabelledDataset& dataset,
     result.followed.push_back(all);
   }
   if (!model.predicts_next_symbol()) return result;
-  // The first symbol is not predicted, nor the one after the last symbol if there is no end symbol.
-  const auto steps = std::max<std::int64_t>(read - 1, 0);
+  // The first symbol is not predicted, nor the one after the last symbol unless the end is an
+  // outcome.
+  const auto steps = std::max<std::int64_t>(model.outcome_after_last() >= 0 ? read : read - 1, 0);
   const Tensor after = said.hiddens.slice(1, passes, passes + steps * passes, passes);
   result.predicted = predicted_sets(model.next_scores(after), batch, sets, 1);
   return result;

@@ -17,8 +17,9 @@ AnswerLayers answer_layers(const Recognizer& model) {
 Tensor next_of(const Recognizer& model, const Objective& objective, const StringBatch& batch) {
   if (!objective.needs_next_symbol()) return {};
   const Tensor words = model.input(batch.words);
-  return words.size(1) > 0 ? following(words, 0, words.size(1), model.passes())
-                           : at::full({words.size(0), 1}, -1, words.options());
+  const auto last = model.outcome_after_last();
+  return words.size(1) > 0 ? following(words, 0, words.size(1), model.passes(), last)
+                           : at::full({words.size(0), 1}, last, words.options());
 }
 
 }  // namespace
@@ -34,6 +35,7 @@ Tensor losses_by_program(const Objective& objective, const ObjectiveBatch& read)
   form.hidden = read.hiddens.size(2);
   if (read.next_scores.defined()) form.outcomes = read.next_scores.size(2);
   form.viable = read.viable.defined();
+  form.next_sets = read.next_sets.defined();
   form.ends = read.ends;
   form.first = read.first;
   form.length = read.length;
@@ -44,9 +46,9 @@ Tensor losses_by_program(const Objective& objective, const ObjectiveBatch& read)
     return tensor.defined() ? tensor.to(form.options) : at::zeros({1, 1}, form.options);
   };
   const Tensor losses = run_array(
-      program,
-      {numbers(read.scores), numbers(read.hiddens), numbers(read.labels), numbers(read.next_scores),
-       numbers(read.next.defined() ? read.next + 1 : Tensor()), numbers(read.viable)});
+      program, {numbers(read.scores), numbers(read.hiddens), numbers(read.labels),
+                numbers(read.next_scores), numbers(read.next.defined() ? read.next + 1 : Tensor()),
+                numbers(read.viable), numbers(read.next_sets)});
   return losses.view({-1}).to(read.scores.device());
 }
 
@@ -85,7 +87,10 @@ ValidityLosses backpropagate(const Recognizer& model, const Objective& objective
   read.viable = batch.viable;
   read.passes = model.passes();
   read.next = next_of(model, objective, batch);
-  if (read.next.defined()) read.next = read.next.to(said.scores.device());
+  if (read.next.defined()) {
+    read.next = read.next.to(said.scores.device());
+    read.next_sets = sets_after(model, batch.next_sets, 0, made / model.passes());
+  }
   const Tensor losses = losses_of(model, objective, read);
   run_backward(losses.mean());
   Verdict verdict(model);
@@ -105,6 +110,7 @@ ArrayProgramPtr program_of(const Recognizer& model, const Objective& objective,
   form.hidden = model.network().hidden_size();
   if (objective.needs_next_symbol()) form.outcomes = model.next_weight().size(0);
   form.viable = batch.viable.defined();
+  form.next_sets = form.outcomes > 0 && batch.next_sets.defined();
   form.options = weight.options();
   if (form.all_passes == 0 || !suits_answer_losses(weight)) return nullptr;
   return objective.program(form);
@@ -124,16 +130,19 @@ std::optional<ValidityLosses> differentiate_program(const Recognizer& model,
   const Tensor hiddens =
       pass->output().view({strings, -1, model.network().hidden_size()}).detach().requires_grad_();
   const Tensor scores = model.scores(hiddens), next = next_of(model, objective, batch);
-  Tensor next_scores;
-  if (objective.needs_next_symbol()) next_scores = model.next_scores(hiddens);
+  Tensor next_scores, next_sets;
+  if (objective.needs_next_symbol()) {
+    next_scores = model.next_scores(hiddens);
+    next_sets = sets_after(model, batch.next_sets, 0, model.input(batch.words).size(1));
+  }
   const auto numbers = [&](const Tensor& tensor) {
     return tensor.defined() ? tensor.detach().to(hiddens.options()).contiguous() : Tensor();
   };
   const auto found = differentiate_array(
       *program,
       {numbers(scores), numbers(hiddens), numbers(batch.labels), numbers(next_scores),
-       next.defined() ? numbers(next + 1) : Tensor(), numbers(batch.viable)},
-      {true, true, false, true, false, false}, 1.0 / static_cast<double>(strings));
+       next.defined() ? numbers(next + 1) : Tensor(), numbers(batch.viable), numbers(next_sets)},
+      {true, true, false, true, false, false, false}, 1.0 / static_cast<double>(strings));
   // Through the output layers.
   Tensor sum = (scores * found.slopes[0]).sum();
   if (next_scores.defined()) sum = sum + (next_scores * found.slopes[3]).sum();

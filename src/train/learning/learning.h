@@ -20,6 +20,9 @@ struct StringBatch {
   Tensor words;   // B x n, symbols of the alphabet
   Tensor labels;  // B (float64): 1 valid, 0 not
   Tensor viable;  // see ObjectiveBatch
+  // B x (n + 1) x (V + 1) (int64), after 0 .. n symbols, for the V symbols of the alphabet and the
+  // end: see ObjectiveBatch::next_sets; undefined if unknown.
+  Tensor next_sets;
 };
 
 class LearningAlgorithm {

@@ -12,7 +12,8 @@ StringPieces::StringPieces(const Recognizer& model, const Objective& objective,
       objective_(objective),
       words_(model.input(batch.words)),
       labels_(batch.labels.to(model.parameters().front().second.options())),
-      viable_(batch.viable) {}
+      viable_(batch.viable),
+      next_sets_(batch.next_sets) {}
 
 bool StringPieces::scripted() const {
   return !model_.network().origins().empty() || objective_.origin() != nullptr;
@@ -23,6 +24,7 @@ StringPieces StringPieces::only(std::int64_t b) const {
   one.words_ = words_.narrow(0, b, 1);
   one.labels_ = labels_.narrow(0, b, 1);
   if (viable_.defined()) one.viable_ = viable_.narrow(0, b, 1);
+  if (next_sets_.defined()) one.next_sets_ = next_sets_.narrow(0, b, 1);
   return one;
 }
 
@@ -41,7 +43,9 @@ StringPieces::Piece StringPieces::read(std::int64_t first, std::int64_t count,
   ObjectiveBatch batch{scores, made.hiddens, made.weights, labels_};
   if (objective_.needs_next_symbol()) {
     batch.next_scores = model_.next_scores(made.hiddens);
-    batch.next = following(words_, first, count, model_.passes()).to(scores.device());
+    batch.next = following(words_, first, count, model_.passes(), model_.outcome_after_last())
+                     .to(scores.device());
+    batch.next_sets = sets_after(model_, next_sets_, first, count);
   }
   batch.ends = first + count == length();
   batch.viable = viable_;
@@ -54,7 +58,8 @@ StringPieces::Piece StringPieces::read(std::int64_t first, std::int64_t count,
   return {std::move(losses), scores, made.weights, made.state};
 }
 
-Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes) {
+Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes,
+                 std::int64_t last) {
   const Tensor own = words.to(at::kCPU).contiguous();
   const auto strings = own.size(0), length = own.size(1);
   const Tensor next = at::empty({strings, count * passes}, at::kLong);
@@ -62,8 +67,21 @@ Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, st
   auto* to = next.data_ptr<std::int64_t>();
   for (std::int64_t b = 0; b < strings; ++b, from += length)
     for (std::int64_t t = first + 1; t <= first + count; ++t)
-      to = std::fill_n(to, passes, t < length ? from[t] : -1);
+      to = std::fill_n(to, passes, t < length ? from[t] : last);
   return next;
+}
+
+Tensor sets_after(const Recognizer& model, const Tensor& sets, std::int64_t first,
+                  std::int64_t count) {
+  if (!sets.defined()) return {};
+  const auto outcomes = model.next_weight().size(0), known = sets.size(1);
+  const Tensor of = sets.narrow(2, 0, outcomes);
+  if (count == 0) return of.narrow(1, 0, 1).to(model.next_weight().device());
+  // After the end symbol nothing is known.
+  const auto there = std::min(count, known - 1 - first);
+  const Tensor after =
+      at::constant_pad_nd(of.narrow(1, first + 1, there), {0, 0, 0, count - there});
+  return after.repeat_interleave(model.passes(), 1).to(model.next_weight().device());
 }
 
 FlatParameters::FlatParameters(const ParameterList& parameters) {

@@ -20,8 +20,14 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
                                                    Random& random);
 
 // Returns the symbol that follows each of the passes over words `first` to `first + count` - 1 of
-// the input, words : B x n -> B x (count K), -1 after the last word.
-Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes);
+// the input, words : B x n -> B x (count K), `last` after the last word.
+Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes,
+                 std::int64_t last);
+
+// Returns ObjectiveBatch::next_sets of these passes from StringBatch::next_sets; undefined for
+// those of no string. `count` is 0 if nothing is read.
+Tensor sets_after(const Recognizer& model, const Tensor& sets, std::int64_t first,
+                  std::int64_t count);
 
 // Computes bptt or, with a window > 0, tbptt without a graph of the network, if it has a pass that
 // differentiates itself (Recognizer::direct_pass). Otherwise returns nothing.
@@ -60,7 +66,7 @@ class StringPieces {
  private:
   const Recognizer& model_;
   const Objective& objective_;
-  Tensor words_, labels_, viable_;
+  Tensor words_, labels_, viable_, next_sets_;
 };
 
 // The trained parameters as one vector of N numbers.

@@ -29,6 +29,8 @@ struct ObjectiveBatch {
   Tensor labels;           // B, of the scores' type: 1 valid, 0 not
   Tensor next_scores;      // B x P x V, logits of the next symbol; undefined without such a layer
   Tensor next;             // B x P (int64), the next symbol, -1 if none follows; defined with it
+  Tensor next_sets;        // B x P x V (int64): 2 an outcome that may follow, 1 one that may not, 0
+                           // where this is unknown; undefined if it is for all strings
   bool ends = true;        // whether the last pass is the last one of the strings
   Tensor viable;           // B (int64): number of symbols after which no string of the language can
                            // follow, or more than the length; undefined if not known
@@ -44,6 +46,7 @@ struct ObjectiveForm {
   std::int64_t outcomes = 0;    // V; 0 without next_scores
   std::int64_t passes = 1;      // K
   bool viable = false;          // whether it is known
+  bool next_sets = false;       // the same
   at::TensorOptions options;    // of the scores
   // Of pieces, see ObjectiveBatch.
   bool ends = true;
@@ -63,13 +66,15 @@ class Objective {
   // Returns whether the sum is divided by the number of passes, K times the length.
   virtual bool averaged() const { return false; }
   // Returns the loss of one string of such a batch as an array program, or null. The inputs of the
-  // program are scores, hiddens, labels, next_scores, next + 1 and viable of ObjectiveBatch, all as
-  // numbers of one type.
+  // program are scores, hiddens, labels, next_scores, next + 1, viable and next_sets of
+  // ObjectiveBatch, all as numbers of one type.
   virtual ArrayProgramPtr program(const ObjectiveForm& form) const { return nullptr; }
   // Notes that a script may have changed values on which the losses depend.
   virtual void script_ran() const {}
   // Returns whether it needs ObjectiveBatch::next_scores.
   virtual bool needs_next_symbol() const { return false; }
+  // Returns whether it needs ObjectiveBatch::next_sets.
+  virtual bool needs_next_sets() const { return false; }
   // For an objective that a script defined: the place of the definition. Its function runs only on
   // the thread of that script.
   virtual OriginPtr origin() const { return nullptr; }

@@ -77,6 +77,10 @@ class RecognitionProblem : public Problem {
     check(!objective_->needs_next_symbol() || model_->predicts_next_symbol(), kWhere,
           "the objective '{}' needs a recognizer with next_symbol = true",
           options["objective"]["kind"].get<std::string>());
+    check(!objective_->needs_next_sets() || train_->next_symbols() != nullptr, kWhere,
+          "the objective '{}' needs training strings with next symbols "
+          "(labelled:with_next_symbols)",
+          options["objective"]["kind"].get<std::string>());
     learning_ = make_learning(options["learning"]);
     curriculum_.kind = options["curriculum"]["kind"];
     curriculum_.threshold = options["curriculum"]["threshold"];
@@ -137,6 +141,7 @@ class RecognitionProblem : public Problem {
     for (std::size_t i = 0; i < batch.size(); ++i)
       strings.labels.data_ptr<double>()[i] = train_->labels()[batch[i]] ? 1 : 0;
     if (!train_->dead_ends().empty()) strings.viable = hopeless_after(batch, strings.words.size(1));
+    if (objective_->needs_next_sets()) strings.next_sets = next_sets(batch);
     const auto result = learning_->gradient(*model_, *objective_, strings, random);
     BatchLoss sum;
     sum.units = static_cast<double>(batch.size());
@@ -208,6 +213,20 @@ class RecognitionProblem : public Problem {
   Json describe_valid() const override { return described(*valid_); }
 
  private:
+  // Returns StringBatch::next_sets.
+  Tensor next_sets(const std::vector<std::int64_t>& batch) const {
+    const auto outcomes = train_->alphabet().size() + 1;
+    const auto places = std::ssize(train_->words()[batch.front()]) + 1;
+    const Tensor sets = at::zeros({std::ssize(batch), places, outcomes}, at::kLong);
+    auto* to = sets.data_ptr<std::int64_t>();
+    for (const auto b : batch) {
+      const auto& of_string = (*train_->next_symbols())[b];
+      for (std::int64_t t = 0; t < places; ++t, to += outcomes)
+        for (std::int64_t v = 0; v < outcomes && !of_string.empty(); ++v)
+          to[v] = 1 + static_cast<std::int64_t>(of_string[t] >> v & 1);
+    }
+    return sets;
+  }
   // Returns the number of symbols after which each string is a dead end, or more than are read if
   // it never is.
   Tensor hopeless_after(const std::vector<std::int64_t>& batch, std::int64_t length) const {

@@ -123,6 +123,74 @@ local read_options = pd._options.declare('data.read', of_symbols, {
     .. 'tabs)', type = 'text' },
 })
 
+-- Calls add(place, row) with the fields by name, or by number without a header, of every row of a file. key: a name
+-- that is expected, for messages.
+local function each_row(where, path, given, key, add)
+  local format = given.format or path:match '%.(%a+)$' or ''
+  local function add_rows(columns, rows, places)
+    if #columns == 0 then fail(where, '%s: expected a line with the names of the columns', path) end
+    if #columns == 1 and given.header and columns[1]:find ';' and columns[1] ~= key then
+      fail(where, "%s:1: expected fields separated by %s, got '%s'", path, format == 'csv' and 'commas' or 'tabs',
+        columns[1])
+    end
+    for i, row in ipairs(rows) do add(places[i], row) end
+  end
+  if format == 'jsonl' or format == 'ndjson' or format == 'json' then
+    if not given.header then fail(where, '%s: lines of JSON have names, so header = false is not for them', path) end
+    local number = 0
+    for line in (text_of(path) .. '\n'):gmatch '([^\n]*)\n' do
+      number = number + 1
+      if line:match '%S' then
+        local place = ('%s:%d'):format(path, number)
+        local ok, row = pcall(json.decode, line)
+        if not ok then fail(where, '%s: %s', place, (tostring(row):gsub('^%[json[^%]]*%] line %d+: ', ''))) end
+        if type(row) ~= 'table' or row == json.null or #row > 0 then
+          fail(where, '%s: expected a table {"%s": ..}', place, key)
+        end
+        add(place, row)
+      end
+    end
+  elseif format == 'csv' then
+    add_rows(csv.read(path, given.header))
+  elseif format == 'tsv' then
+    local lines, numbers = tab_separated(text_of(path))
+    add_rows(csv.named(path, lines, numbers, given.header))
+  else
+    fail(where, "'%s': expected a file .jsonl, .csv or .tsv, or the option format", path)
+  end
+end
+
+-- Raises an error that names the columns of a row without this one.
+local function no_column(where, place, row, key, more)
+  local names = {}
+  for name in pairs(row) do names[#names + 1] = tostring(name) end
+  table.sort(names)
+  fail(where, "%s: there is no '%s' (there is %s)%s", place, key, #names > 0 and table.concat(names, ', ') or 'nothing',
+    more or '')
+end
+
+local rows_options = pd._options.declare('data.rows', {
+  { 'columns', {}, 'names of the columns that every row must have', type = 'list of texts' },
+  { 'format', nil, 'the format, if the name of the file does not end so: jsonl, csv or tsv', type = 'text' },
+})
+
+-- data.rows(path, {options}) -> list of the rows of a file of JSON lines, comma-separated or tab-separated values, each
+-- a table of the fields by name, with `place`, its file and line.
+function M.rows(path, options)
+  options = rows_options(options)
+  local rows = {}
+  each_row('rows', path, { format = options.format, header = true }, options.columns[1] or 'text',
+    function(place, row)
+      for _, name in ipairs(options.columns) do
+        if row[name] == nil or row[name] == json.null then no_column('rows', place, row, name) end
+      end
+      local copy = { place = place }
+      for name, value in pairs(row) do copy[name] = value end
+      rows[#rows + 1] = copy
+    end)
+  return rows
+end
+
 -- data.read(path, {options}) -> a LabelledDataset, or a Dataset if there are no labels (label = false, or no such key).
 -- The file contains JSON lines (.jsonl, .ndjson), comma-separated values (.csv) or tab-separated values (.tsv).
 function M.read(path, options)
@@ -137,15 +205,10 @@ function M.read(path, options)
         numbered and 'the number of a column, as there is no header' or 'a name', tostring(key))
     end
   end
-  local format = options.format or path:match '%.(%a+)$' or ''
   local into = collector('read', options)
   local function add(place, row)
     if row[text_key] == nil or row[text_key] == json.null then
-      local names = {}
-      for name in pairs(row) do names[#names + 1] = tostring(name) end
-      table.sort(names)
-      fail('read', "%s: there is no '%s' (there is %s); the option text names the key of the text", place, text_key,
-        #names > 0 and table.concat(names, ', ') or 'nothing')
+      no_column('read', place, row, text_key, '; the option text names the key of the text')
     end
     local label = label_key and row[label_key]
     if label == json.null or label == false and not label_key then label = nil end
@@ -153,37 +216,7 @@ function M.read(path, options)
     if not label_key then label = nil end
     into.add(place, row[text_key], label)
   end
-  local function add_rows(columns, rows, places)
-    if #columns == 0 then fail('read', '%s: expected a line with the names of the columns', path) end
-    if #columns == 1 and not numbered and columns[1]:find ';' and columns[1] ~= text_key then
-      fail('read', "%s:1: expected fields separated by %s, got '%s'", path, format == 'csv' and 'commas' or 'tabs',
-        columns[1])
-    end
-    for i, row in ipairs(rows) do add(places[i], row) end
-  end
-  if format == 'jsonl' or format == 'ndjson' or format == 'json' then
-    if numbered then fail('read', '%s: lines of JSON have names, so header = false is not for them', path) end
-    local number = 0
-    for line in (text_of(path) .. '\n'):gmatch '([^\n]*)\n' do
-      number = number + 1
-      if line:match '%S' then
-        local place = ('%s:%d'):format(path, number)
-        local ok, row = pcall(json.decode, line)
-        if not ok then fail('read', '%s: %s', place, (tostring(row):gsub('^%[json[^%]]*%] line %d+: ', ''))) end
-        if type(row) ~= 'table' or row == json.null or #row > 0 then
-          fail('read', '%s: expected a table {"%s": ..}', place, text_key)
-        end
-        add(place, row)
-      end
-    end
-  elseif format == 'csv' then
-    add_rows(csv.read(path, options.header))
-  elseif format == 'tsv' then
-    local lines, numbers = tab_separated(text_of(path))
-    add_rows(csv.named(path, lines, numbers, options.header))
-  else
-    fail('read', "'%s': expected a file .jsonl, .csv or .tsv, or the option format", path)
-  end
+  each_row('read', path, options, text_key, add)
   return into.finish(path)
 end
 

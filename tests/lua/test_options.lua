@@ -109,6 +109,9 @@ trainer:save(path 'run')
 local before = {
   ['Dataset:log_probabilities'] = { data }, ['Dataset:lower_bound'] = { data },
   ['Grammar:log_probabilities'] = { grammar }, ['Grammar:sample'] = { grammar }, ['Grammar:sampler'] = { grammar },
+  ['Grammar:fit'] = { grammar, { '0 # 0' } }, ['Grammar:parses'] = { grammar, '0 # 0' },
+  ['Grammar:strings'] = { grammar }, ['pd.grammar.from_trees'] = { { tree } },
+  ['pd.grammar.parse'] = { "S -> 'a'" }, ['pd.pda.difference'] = { pda, pda },
   ['LabelledDataset:curriculum'] = { labelled }, ['LabelledDataset:split'] = { labelled, { 1, 1 } },
   ['LanguageModel:load_parameters'] = { language, {} }, ['LanguageModel:program'] = { language },
   ['LanguageModel:next'] = { language, '0' }, ['LanguageModel:trace'] = { traced, '0' },
@@ -159,6 +162,7 @@ local given = {
   ['pd.grammar.build'] = { rules = { { text = "S -> 'a'", weight = 1 } } },
   ['pd.grammar.synchronous'] = { rules = { "S -> 'a' | 'b'" } }, ['pd.pda'] = { transitions = {} },
   ['Grammar:log_probabilities'] = { strings = {} }, ['Grammar:sampler'] = { lengths = { 1, 3 } },
+  ['Grammar:strings'] = { up_to = 3 },
   ['SynchronousGrammar:sample'] = { length = 2 }, ['ProcessPool:start'] = { command = { 'true' } },
   ['pd.model.language_model'] = { alphabet = { 'a' } }, ['pd.model.recognizer'] = { alphabet = { 'a' } },
   ['pd.model.transducer'] = { pairs = pairs_of_texts }, ['pd.task.dataset'] = { alphabet = { 'a' }, strings = { 'a' } },

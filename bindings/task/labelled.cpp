@@ -316,12 +316,14 @@ void bind_labelled(Module& module) {
       .def<[](const LabelledDataset& dataset, const Grammar& grammar) {
         return with_next_symbols(dataset, grammar);
       }>("with_next_symbols",
-         "labelled:with_next_symbols(grammar) -> LabelledDataset  Returns the same strings with the "
+         "labelled:with_next_symbols(grammar) -> LabelledDataset  Returns the same strings with "
+         "the "
          "sets of symbols that may follow each prefix of a valid one.")
-      .def<&next_of>("next_symbols",
-                     "labelled:next_symbols() -> table  Returns for each valid string the lists of "
-                     "symbols that may follow after 0 .. n symbols, where '' is the end, and {} for "
-                     "each invalid one. Returns an empty table if this is not known.")
+      .def<&next_of>(
+          "next_symbols",
+          "labelled:next_symbols() -> table  Returns for each valid string the lists of "
+          "symbols that may follow after 0 .. n symbols, where '' is the end, and {} for "
+          "each invalid one. Returns an empty table if this is not known.")
       .def<[](const LabelledDataset& dataset) { return dataset.dead_ends(); }>(
           "dead_ends",
           "labelled:dead_ends() -> table  Returns for each string the number of symbols after "

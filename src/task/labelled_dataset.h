@@ -40,9 +40,9 @@ class LabelledDataset {
   std::int64_t shortest() const;
   std::int64_t longest() const;
 
-  // Returns the same strings with these sets. Throws std::invalid_argument unless every valid string
-  // has one set after each of its prefixes, which contains the symbol that follows there, or the
-  // end, and every invalid string has none.
+  // Returns the same strings with these sets. Throws std::invalid_argument unless every valid
+  // string has one set after each of its prefixes, which contains the symbol that follows there, or
+  // the end, and every invalid string has none.
   LabelledDataset with_next_symbols(NextSymbols sets) const;
 
   // Returns the strings with these indices (from 0), in this order; at least one.

@@ -119,12 +119,12 @@ function M.hard(options, alphabet)
     grid.seed('flare', 'hard', options.data_seed), 0.5, alphabet)
 end
 
--- The largest accuracy in percent of simple classifiers that learn from the training strings (labelled:floor), on the
--- test strings and on those of M.hard, which may be nil.
+-- The floors (labelled:floor) of simple classifiers that learn from the training strings, on the test strings and on
+-- those of M.hard, which may be nil.
 function M.floors(options)
   local sets = M.sets(options)
   local hard = M.hard(options, sets.train:alphabet())
-  return 100 - sets.train:floor(sets.test).error, hard and 100 - sets.train:floor(hard).error
+  return sets.train:floor(sets.test), hard and sets.train:floor(hard)
 end
 
 -- {train =, short =, long =, test =}: labelled strings, the same for every run of a language.

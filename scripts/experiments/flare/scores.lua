@@ -42,7 +42,7 @@ local found = suite.train { name = 'flare', script = here .. 'train.lua', option
   settings = protocol.options, choose = choose, searched = searched, also = { 'hard_accuracy' } }
 for _, task in ipairs(options.tasks) do
   local of_test, of_hard = protocol.floors(pd.tables.merged({ task = task }, options))
-  floors[task] = { of_test, of_hard or '' }
+  floors[task] = { 100 - of_test.error, of_hard and 100 - of_hard.error or '' }
 end
 local function floor(which) return function(task) return floors[task][which] end end
 suite.finish { run = run, found = found, options = options, labels = labels, title = protocol.title, choose = choose,

@@ -10,6 +10,7 @@ local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
+local table_of = require 'pushdown.text.table'
 local tables = require 'pushdown.tables'
 
 local M = {}
@@ -218,6 +219,44 @@ function M.read(path, options)
   end
   each_row('read', path, options, text_key, add)
   return into.finish(path)
+end
+
+local write_options = pd._options.declare('data.write', {
+  { 'text', 'text', 'key or column of the strings' },
+  { 'label', 'label', 'that of the labels, 1 for valid strings and 0 for others, if there are labels' },
+  { 'format', nil, 'the format, if the name of the file does not end so: jsonl, csv or tsv', type = 'text' },
+})
+
+-- data.write(path, dataset, {options}): writes the strings of a Dataset or LabelledDataset, with blanks between their
+-- symbols, as JSON lines (.jsonl), comma-separated (.csv) or tab-separated values (.tsv), as other programs read them,
+-- for example for the pretraining of a language model on a formal language. data.read reads them again.
+function M.write(path, dataset, options)
+  options = write_options(options)
+  if type(dataset) ~= 'userdata' then fail('write', 'expected a dataset, got %s', tostring(dataset)) end
+  local format = options.format or path:match '%.(%a+)$' or ''
+  -- Only labelled datasets have labels.
+  local labelled, truths = pcall(function() return dataset:labels() end)
+  local columns, rows = { options.text, labelled and options.label or nil }, {}
+  for i, string in ipairs(dataset:strings()) do
+    rows[i] = { type(string) == 'table' and table.concat(string, ' ') or string,
+      labelled and (truths[i] and 1 or 0) or nil }
+  end
+  local lines = {}
+  if format == 'csv' then
+    return files.write(path, table_of.new({ columns = columns, rows = rows }):csv())
+  elseif format == 'tsv' then
+    lines[1] = table.concat(columns, '\t')
+    for i, row in ipairs(rows) do lines[i + 1] = table.concat(row, '\t') end
+  elseif format == 'jsonl' then
+    for i, row in ipairs(rows) do
+      local keyed = { [options.text] = row[1] }
+      if labelled then keyed[options.label] = row[2] end
+      lines[i] = json.encode(json.ordered(keyed, columns))
+    end
+  else
+    fail('write', "'%s': expected a file .jsonl, .csv or .tsv, or the option format", path)
+  end
+  files.write(path, table.concat(lines, '\n') .. '\n')
 end
 
 local collect_options = pd._options.declare('data.collect', of_symbols)

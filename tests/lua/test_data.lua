@@ -160,6 +160,26 @@ test('the folders of FLaRe', function()
   test.equal(#pd.data.flare(folder .. '/flare').test:strings(), 2)
 end)
 
+test('what is written is read again, in every format', function()
+  local labelled_set = pd.task.labelled_dataset { alphabet = { '"', ',', '<a>' }, strings = { '" ,', '', '<a> <a>' },
+    labels = { true, false, false } }
+  local plain = pd.task.dataset { alphabet = { 'a', 'b' }, strings = { 'a b', 'b' } }
+  for _, format in ipairs { 'jsonl', 'csv', 'tsv' } do
+    local path = folder .. '/written.' .. format
+    pd.data.write(path, labelled_set)
+    test.equal(labelled(pd.data.read(path, { alphabet = { '"', ',', '<a>' } })), '1:" ,|0:|0:<a> <a>', format)
+    pd.data.write(path, plain, { text = 'sentence' })
+    test.equal(table.concat(pd.data.read(path, { text = 'sentence', label = false }):strings(), '|'), 'a b|b', format)
+  end
+  pd.data.write(folder .. '/written.jsonl', labelled_set, { text = 'input', label = 'valid' })
+  test.equal(files.read(folder .. '/written.jsonl'):match '^[^\n]*', '{"input":"\\" ,","valid":1}')
+  pd.data.write(folder .. '/sampled.jsonl', pd.grammar.load('dyck'):sampler({ lengths = { 2, 8 } }):dataset(20,
+    { seed = 1 }))
+  test.equal(pd.data.read(folder .. '/sampled.jsonl', { label = false }):size(), 20)
+  test.fails('expected a file .jsonl, .csv or .tsv', function() pd.data.write(folder .. '/x.txt', plain) end)
+  test.fails('expected a dataset, got 7', function() pd.data.write(folder .. '/x.csv', 7) end)
+end)
+
 test('the datasets can be used in training', function()
   local lines = {}
   for i = 1, 40 do lines[i] = json.encode { text = ('a '):rep(i % 5) .. 'b', label = i % 5 % 2 } end

@@ -63,7 +63,7 @@ test('invalid corpora are reported', function()
   test.fails('no%-such', function() pd.task.corpus(top .. '/no-such') end)
   local empty = top .. '/empty'
   files.make_folder(empty)
-  test.fails('must hold ptb%.train%.txt', function() pd.task.corpus(empty) end)
+  test.fails('must contain ptb%.train%.txt', function() pd.task.corpus(empty) end)
   files.write(empty .. '/train.txt', 'a\n')
   test.fails('missing: .*valid%.txt', function() pd.task.corpus(empty) end)
   files.write(top .. '/bad.txt', 'a b\n\nc\n')

@@ -124,7 +124,8 @@ struct Everything {
     const V sum = pushdown::linear(x, weight, bias) + pushdown::linear(h, recurrent);  // 7
     const V first = sum.narrow(1, 0, 5), last = sum.narrow(1, 5, 2);                   // slices
     const V gate = (first + shift * c).sigmoid();
-    const V crossed = pushdown::linear(outer_product(h, x), pairs).tanh();
+    const V crossed =
+        pushdown::linear(outer_product(h, x), pairs).tanh() + 0.3 * in_groups(h, c, x, last);
     const V some = pushdown::linear(last, narrow).relu() - 0.5 * crossed;
     const V chosen = larger(h, c) * some + (1 - larger(h, c)) * gate;
     const V part = pushdown::linear(gate, share).sigmoid();  // one number
@@ -134,6 +135,17 @@ struct Everything {
     const V pairs_of = grouped(joined(std::vector<V>{shares, last, last}));  // 9 numbers
     return {(mixed * shares + crossed.exp() * 0.3 - 0.2 * arrayed(gate, c)).tanh(),
             pairs_of.narrow(1, 2, 5) + mixed + shares + within};
+  }
+  // Products of matrices and vectors: of 2 groups of 3 x 4, of rows and of columns.
+  template <class V>
+  V in_groups(const V& h, const V& c, const V& x, const V& last) const {
+    const V left = joined(std::vector<V>{h, x.narrow(1, 0, 1)});         // 6
+    const V right = joined(std::vector<V>{c, x});                        // 8
+    const V matrices = outer_product(left.tanh(), right, 2);             // 24
+    const V products = matrix_vector(matrices * 0.3, right * right, 2);  // 6
+    const V rows = matrix_vector(left, products, 2);                     // 2
+    const V columns = matrix_vector(products, last * rows, 2);           // 6
+    return (columns + matrix_vector(matrices, rows).narrow(1, 2, 6)).narrow(1, 1, 5).tanh();
   }
   // All functions of the table, at positive numbers and at numbers of any sign.
   template <class V>

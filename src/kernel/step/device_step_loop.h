@@ -208,8 +208,18 @@ struct StepLoop : StepNumbers<F> {
         });
         break;
       case StepOp::outer: {
-        const Index right = nodes()[node.b].size;
-        each(team, size, [&](Index i) { out[i] = x[i / right] * y[i % right]; });
+        const Groups of(node, nodes()[node.a].size, nodes()[node.b].size);
+        each(team, size, [&](Index i) { out[i] = x[i / of.columns] * y[of.right_of(i)]; });
+        break;
+      }
+      case StepOp::matvec: {
+        const Groups of(node, size, nodes()[node.b].size);
+        each(team, size, [&](Index i) {
+          const F *matrix = x + i * of.columns, *vector = y + i / of.rows * of.columns;
+          F sum = 0;
+          for (Index j = 0; j < of.columns; ++j) sum += matrix[j] * vector[j];
+          out[i] = sum;
+        });
         break;
       }
       case StepOp::mix: {
@@ -249,6 +259,27 @@ struct StepLoop : StepNumbers<F> {
       default: break;
     }
   }
+
+  // The groups of an outer product or of products of matrices and vectors.
+  struct Groups {
+    Index rows, columns;  // of the matrix of a group
+
+    PUSHDOWN_DEVICE Groups(const StepNode& node, Index left, Index right)
+        : rows(left / static_cast<Index>(node.offset)),
+          columns(right / static_cast<Index>(node.offset)) {}
+    // The number of the right that belongs to number i of the matrices.
+    PUSHDOWN_DEVICE Index right_of(Index i) const {
+      return i / (rows * columns) * columns + i % columns;
+    }
+    // The sum over the rows of a group: column j of all matrices with the numbers of the left.
+    PUSHDOWN_DEVICE F column_product(const F* matrices, const F* left, Index j) const {
+      const Index group = j / columns;
+      F sum = 0;
+      for (Index i = group * rows; i < (group + 1) * rows; ++i)
+        sum += matrices[i * columns + j % columns] * left[i];
+      return sum;
+    }
+  };
 
   PUSHDOWN_DEVICE static void softmax(const F* x, F* y, Index size) {
     F largest = x[0], sum = 0;
@@ -343,17 +374,20 @@ struct StepLoop : StepNumbers<F> {
         return;
       }
       case StepOp::outer: {
-        const Index left = nodes()[node.a].size, right = nodes()[node.b].size;
+        const Groups of(node, nodes()[node.a].size, nodes()[node.b].size);
         add_to(team, node.a, t, [=](Index i) {
           F sum = 0;
-          for (Index j = 0; j < right; ++j) sum += slope[i * right + j] * y[j];
+          for (Index j = 0; j < of.columns; ++j)
+            sum += slope[i * of.columns + j] * y[i / of.rows * of.columns + j];
           return sum;
         });
-        add_to(team, node.b, t, [=](Index j) {
-          F sum = 0;
-          for (Index i = 0; i < left; ++i) sum += slope[i * right + j] * x[i];
-          return sum;
-        });
+        add_to(team, node.b, t, [=](Index j) { return of.column_product(slope, x, j); });
+        return;
+      }
+      case StepOp::matvec: {
+        const Groups of(node, node.size, nodes()[node.b].size);
+        add_to(team, node.a, t, [=](Index i) { return slope[i / of.columns] * y[of.right_of(i)]; });
+        add_to(team, node.b, t, [=](Index j) { return of.column_product(x, slope, j); });
         return;
       }
       case StepOp::mix: {

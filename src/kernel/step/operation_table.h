@@ -24,7 +24,8 @@ enum class StepOp : std::uint8_t {
   scale,      // factor a + shift
   softmax,    // over each `offset` consecutive numbers
   greatest,   // 1 at the greatest of each `offset` numbers, else 0; no gradient
-  outer,      // a_i b_j, row i after row i - 1
+  outer,      // a_i b_j, row i after row i - 1; of each of `offset` groups of a and b
+  matvec,     // the product of a matrix, a, with a vector, b; of each of `offset` groups
   mix,        // c a + (1 - c) b, c one number
   array,      // an array program (kernel/array/program.h) over its operands
   normalize,  // layer normalization of a with the gain b and the bias c
@@ -136,6 +137,11 @@ inline constexpr StepOperation kRows[] = {
      .forward = {.a = all, .b = all, .result = writes_own},
      .backward = {.a = writes_own, .b = writes_own, .result = all},
      .multiply_adds = 1},
+    {.op = StepOp::matvec,
+     .name = "matvec",
+     .keeps = operands,
+     .forward = {.a = all, .b = all, .result = writes_own},
+     .backward = {.a = writes_own, .b = writes_own, .result = all}},
     {.op = StepOp::mix,
      .name = "mix",
      .keeps = operands,

@@ -37,6 +37,7 @@ inline void StepNodes<F>::propagate(int n, Index t) {
       return;
     }
     case StepOp::outer: return propagate_outer(node, slope, t);
+    case StepOp::matvec: return propagate_matvec(node, slope, t);
     case StepOp::mix: {
       const auto x = value(node.a, t), y = value(node.b, t), c = value(node.c, t);
       if (p_.nodes[node.c].gradient) {
@@ -198,17 +199,35 @@ template <class F>
 inline void StepNodes<F>::propagate_outer(const StepNode& node, Rows<F> slope, Index t) {
   const auto x = value(node.a, t), y = value(node.b, t);
   const Index left = p_.nodes[node.a].size, right = p_.nodes[node.b].size;
-  for (Index b = 0; b < active; ++b) {
-    if (p_.nodes[node.a].gradient) {
-      F* to = gradient(node.a, t)[b];
-      for (Index i = 0; i < left; ++i)
-        for (Index j = 0; j < right; ++j) to[i] += slope[b][i * right + j] * y[b][j];
-    }
-    if (p_.nodes[node.b].gradient) {
-      F* to = gradient(node.b, t)[b];
-      for (Index i = 0; i < left; ++i)
-        for (Index j = 0; j < right; ++j) to[j] += slope[b][i * right + j] * x[b][i];
-    }
+  if (p_.nodes[node.a].gradient) {
+    const auto to = gradient(node.a, t);
+    in_groups(node, left, right, [&](Index b, Index i, Index row, Index j, Index columns) {
+      to[b][i] += columns == 1 ? slope[b][row] * y[b][j] : dot(slope[b] + row, y[b] + j, columns);
+    });
+  }
+  if (p_.nodes[node.b].gradient) {
+    const auto to = gradient(node.b, t);
+    in_groups(node, left, right, [&](Index b, Index i, Index row, Index j, Index columns) {
+      add_scaled(to[b] + j, slope[b] + row, x[b][i], columns);
+    });
+  }
+}
+
+template <class F>
+inline void StepNodes<F>::propagate_matvec(const StepNode& node, Rows<F> slope, Index t) {
+  const auto x = value(node.a, t), y = value(node.b, t);
+  const Index right = p_.nodes[node.b].size;
+  if (p_.nodes[node.a].gradient) {
+    const auto to = gradient(node.a, t);
+    in_groups(node, node.size, right, [&](Index b, Index i, Index row, Index j, Index columns) {
+      add_scaled(to[b] + row, y[b] + j, slope[b][i], columns);
+    });
+  }
+  if (p_.nodes[node.b].gradient) {
+    const auto to = gradient(node.b, t);
+    in_groups(node, node.size, right, [&](Index b, Index i, Index row, Index j, Index columns) {
+      add_scaled(to[b] + j, x[b] + row, slope[b][i], columns);
+    });
   }
 }
 

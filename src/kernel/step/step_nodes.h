@@ -177,10 +177,22 @@ class StepNodes {
       }
       case StepOp::outer: {
         const auto x = a(), y = value(node.b, t);
-        const Index left = p_.nodes[node.a].size, right = p_.nodes[node.b].size;
-        for (Index b = 0; b < active; ++b)
-          for (Index i = 0; i < left; ++i)
-            for (Index j = 0; j < right; ++j) out[b][i * right + j] = x[b][i] * y[b][j];
+        in_groups(node, p_.nodes[node.a].size, p_.nodes[node.b].size,
+                  [&](Index b, Index i, Index row, Index j, Index columns) {
+                    const F factor = x[b][i];
+                    F* to = out[b] + row;
+                    const F* from = y[b] + j;
+                    for (Index k = 0; k < columns; ++k) to[k] = factor * from[k];
+                  });
+        return;
+      }
+      case StepOp::matvec: {
+        const auto x = a(), y = value(node.b, t);
+        in_groups(node, node.size, p_.nodes[node.b].size,
+                  [&](Index b, Index i, Index row, Index j, Index columns) {
+                    out[b][i] =
+                        columns == 1 ? x[b][row] * y[b][j] : dot(x[b] + row, y[b] + j, columns);
+                  });
         return;
       }
       case StepOp::mix: {
@@ -372,7 +384,18 @@ class StepNodes {
             p_.stop};
   }
 
+  // Calls each(b, i, row, j, columns) for every row of the matrices of a node, a group of which has
+  // a part of `left` and of `right` numbers: row i of all, which begins at number `row` and belongs
+  // to the numbers of the right from j on.
+  template <class Each>
+  void in_groups(const StepNode& node, Index left, Index right, Each each) const {
+    const Index rows = left / node.offset, columns = right / node.offset;
+    for (Index b = 0; b < active; ++b)
+      for (Index i = 0, row = 0, j = 0; i < left; j += columns)
+        for (const Index end = i + rows; i < end; ++i, row += columns) each(b, i, row, j, columns);
+  }
   void propagate_outer(const StepNode& node, Rows<F> slope, Index t);
+  void propagate_matvec(const StepNode& node, Rows<F> slope, Index t);
 
   const StepProgram<F>& p_;
   Index first_, count_;

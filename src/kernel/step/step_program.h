@@ -31,7 +31,7 @@ struct StepNode {
   std::int64_t size = 0;
   int a = -1, b = -1, c = -1;
   ArrayFunction function = ArrayFunction::copy;  // of a map
-  std::int64_t offset = 0;                       // of a slice; or size of the groups
+  std::int64_t offset = 0;                       // of a slice; or size or number of the groups
   double factor = 1, shift = 0;
   int first_term = 0, terms = 0;        // of affine, in StepProgram::terms
   int first_operand = 0, operands = 0;  // of affine, concat and array, in StepProgram::operands

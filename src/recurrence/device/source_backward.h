@@ -67,6 +67,7 @@ class Backward final : public Pass {
   void product(int n, int k);
   void softmax(int n);
   void outer(int n);
+  void matvec(int n);
   void mix(int n);
   void memory(int n);
   void print_memory_slopes(int n, const Where& out, std::int64_t size);

@@ -147,6 +147,7 @@ class Forward final : public Pass {
       case StepOp::softmax: return groups(n, "softmax_group");
       case StepOp::greatest: return groups(n, "greatest_of_group");
       case StepOp::outer: return outer(n);
+      case StepOp::matvec: return matvec(n);
       case StepOp::mix: return mix(n);
       case StepOp::array: return array(n);
       case StepOp::memory: return memory(n);
@@ -255,9 +256,20 @@ class Forward final : public Pass {
     const StepNode& of = node(n);
     const int a = of.a, b = of.b;
     operation(n, of.size, [this, n, a, b] {
-      const auto right = node(b).size;
-      write(target(n), fmt::format("{} * {}", place(spot(a)).at(fmt::format("i / {}", right)),
-                                   place(spot(b)).at(fmt::format("i % {}", right))));
+      const Groups groups(node(n), node(a).size, node(b).size);
+      write(target(n),
+            fmt::format("{} * {}", place(spot(a)).at(fmt::format("i / {}", groups.columns)),
+                        place(spot(b)).at(groups.right_of("i"))));
+    });
+  }
+  void matvec(int n) {
+    const StepNode& of = node(n);
+    const int a = of.a, b = of.b;
+    operation(n, of.size, [this, n, a, b] {
+      const Groups groups(node(n), node(n).size, node(b).size);
+      write(target(n), fmt::format("strided_dot({0} + i * {2}, 1, {1} + i / {3} * {2}, 1, {2})",
+                                   place(spot(a)).pointer(), place(spot(b)).pointer(),
+                                   groups.columns, groups.rows));
     });
   }
 

@@ -55,6 +55,25 @@ struct Where {
   std::string pointer() const;
 };
 
+// The groups of an outer product or of products of matrices and vectors, whose matrices have these
+// sizes.
+struct Groups {
+  std::int64_t rows, columns;
+
+  Groups(const StepNode& node, std::int64_t left, std::int64_t right)
+      : rows(left / node.offset), columns(right / node.offset) {}
+  // The number of the right that belongs to number i of the matrices.
+  std::string right_of(const std::string& i) const {
+    return fmt::format("{0} / {1} * {2} + {0} % {2}", i, rows * columns, columns);
+  }
+  // The sum over the rows of a group: column i of the matrices with the numbers of the left.
+  std::string column_product(const Where& matrices, const Where& left) const {
+    return fmt::format(
+        "strided_dot({0} + i / {3} * {4} + i % {3}, {3}, {1} + i / {3} * {2}, 1, {2})",
+        matrices.pointer(), left.pointer(), rows, columns, rows * columns);
+  }
+};
+
 class Pass {
  public:
   Pass(const TracedProgram& program, const DeviceSourceOptions& options);

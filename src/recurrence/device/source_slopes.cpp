@@ -35,6 +35,7 @@ void Backward::add(int n) {
       break;
     case StepOp::softmax: softmax(n); break;
     case StepOp::outer: outer(n); break;
+    case StepOp::matvec: matvec(n); break;
     case StepOp::mix: mix(n); break;
     case StepOp::array: array(n); break;
     case StepOp::memory: memory(n); break;
@@ -121,16 +122,30 @@ void Backward::softmax(int n) {
 
 void Backward::outer(int n) {
   const int a = node(n).a, b = node(n).b;
-  const auto left = node(a).size, right = node(b).size;
+  const Groups groups(node(n), node(a).size, node(b).size);
   if (wants(a))
-    contribution(n, a, [this, n, b, right] {
-      return fmt::format("strided_dot({} + i * {}, 1, {}, 1, {})", place({n}).pointer(), right,
-                         stored_value(spot(b)).pointer(), right);
+    contribution(n, a, [this, n, b, groups] {
+      return fmt::format("strided_dot({0} + i * {2}, 1, {1} + i / {3} * {2}, 1, {2})",
+                         place({n}).pointer(), stored_value(spot(b)).pointer(), groups.columns,
+                         groups.rows);
     });
   if (wants(b))
-    contribution(n, b, [this, n, a, left, right] {
-      return fmt::format("strided_dot({} + i, {}, {}, 1, {})", place({n}).pointer(), right,
-                         stored_value(spot(a)).pointer(), left);
+    contribution(n, b, [this, n, a, groups] {
+      return groups.column_product(place({n}), stored_value(spot(a)));
+    });
+}
+
+void Backward::matvec(int n) {
+  const int a = node(n).a, b = node(n).b;
+  const Groups groups(node(n), node(n).size, node(b).size);
+  if (wants(a))
+    contribution(n, a, [this, n, b, groups] {
+      return fmt::format("{} * {}", place({n}).at(fmt::format("i / {}", groups.columns)),
+                         stored_value(spot(b)).at(groups.right_of("i")));
+    });
+  if (wants(b))
+    contribution(n, b, [this, n, a, groups] {
+      return groups.column_product(stored_value(spot(a)), place({n}));
     });
 }
 

@@ -83,6 +83,7 @@ class StepTextWriter {
   }
   std::int64_t multiply_adds(const StepNode& of, std::int64_t t) const {
     if (of.op == StepOp::array) return costs_of(array(of), t).multiply_adds;
+    if (of.op == StepOp::matvec) return node(of.a).size;
     std::int64_t sum = of.size * (of.op == StepOp::map ? facts_of(of.function).multiply_adds
                                                        : row_of(of.op).multiply_adds);
     for (int k = 0; k < of.terms; ++k) {

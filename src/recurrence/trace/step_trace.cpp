@@ -13,6 +13,8 @@ Traced Traced::sigmoid() const { return trace_->map(ArrayFunction::sigmoid, {*th
 Traced Traced::tanh() const { return trace_->map(ArrayFunction::tanh, {*this}); }
 Traced Traced::exp() const { return trace_->map(ArrayFunction::exp, {*this}); }
 Traced Traced::relu() const { return trace_->map(ArrayFunction::relu, {*this}); }
+Traced Traced::sqrt() const { return trace_->map(ArrayFunction::sqrt, {*this}); }
+Traced Traced::abs() const { return trace_->map(ArrayFunction::abs, {*this}); }
 Traced Traced::softmax(std::int64_t) const { return softmax_of_groups(size()); }
 Traced Traced::softmax_of_groups(std::int64_t size) const {
   return trace_->groups(StepOp::softmax, *this, size);
@@ -203,13 +205,55 @@ Traced StepTrace::scale(const Traced& a, double factor, double shift) {
   return {this, add(node)};
 }
 
-Traced StepTrace::outer(const Traced& a, const Traced& b) {
-  if (now(a) && now(b))
-    return {this, (a.known_.unsqueeze(-1) * b.known_.unsqueeze(-2)).flatten(-2)};
+namespace {
+
+// x : ... n -> ... groups x n / groups
+Tensor in_groups(const Tensor& x, std::int64_t groups) {
+  return x.unflatten(-1, {groups, x.size(-1) / groups});
+}
+void check_groups(std::int64_t left, std::int64_t right, std::int64_t groups) {
+  check(groups > 0 && left % groups == 0 && right % groups == 0, "step_trace",
+        "{} and {} numbers are not {} equal parts", left, right, groups);
+}
+
+}  // namespace
+
+Tensor outer_product(const Tensor& a, const Tensor& b, std::int64_t groups) {
+  check_groups(a.size(-1), b.size(-1), groups);
+  return (in_groups(a, groups).unsqueeze(-1) * in_groups(b, groups).unsqueeze(-2)).flatten(-3);
+}
+Tensor matrix_vector(const Tensor& matrix, const Tensor& vector, std::int64_t groups) {
+  check_groups(matrix.size(-1) / vector.size(-1) * groups, vector.size(-1), groups);
+  const auto columns = vector.size(-1) / groups;
+  const Tensor rows =
+      matrix.unflatten(-1, {groups, matrix.size(-1) / groups / columns, columns});  // ... g x r x c
+  const Tensor of = in_groups(vector, groups);                                      // ... g x c
+  return (columns == 1 ? rows * of.unsqueeze(-2) : rows.matmul(of.unsqueeze(-1))).flatten(-3);
+}
+
+Traced StepTrace::outer(const Traced& a, const Traced& b, std::int64_t groups) {
+  if (now(a) && now(b)) return {this, outer_product(a.known_, b.known_, groups)};
+  check_groups(size(a), size(b), groups);
   StepNode node{StepOp::outer};
-  node.size = size(a) * size(b);
+  node.size = size(a) * size(b) / groups;
   node.a = node_of(a);
   node.b = node_of(b);
+  node.offset = groups;
+  return {this, add(node)};
+}
+
+Traced StepTrace::matvec(const Traced& matrix, const Traced& vector, std::int64_t groups) {
+  if (now(matrix) && now(vector))
+    return {this, matrix_vector(matrix.known_, vector.known_, groups)};
+  const auto rows = size(matrix) / size(vector) * groups;
+  check(size(matrix) == rows / groups * size(vector), "step_trace",
+        "{} numbers are not the matrices for a vector of {}", size(matrix), size(vector));
+  check_groups(rows, size(vector), groups);
+  StepNode node{StepOp::matvec};
+  node.size = rows;
+  node.a = node_of(matrix);
+  node.b = node_of(vector);
+  node.offset = groups;
   return {this, add(node)};
 }
 

@@ -2,8 +2,8 @@
 //
 // The step is written once, as a function template over the type of its vectors. With Tensor, B x
 // n, it computes; with Traced it is recorded. Both types support the functions below: linear,
-// joined, outer_product, mix, larger, +, -, *, and the member functions of Traced, which have the
-// names of those of Tensor.
+// joined, outer_product, matrix_vector, mix, larger, greater_of, log_sigmoid, softplus, +, -, *, /,
+// and the member functions of Traced, which have the names of those of Tensor.
 //
 // A vector that depends only on inputs and parameters is known at all steps in advance. LibTorch
 // computes it for all steps at once, and only the rest becomes part of the program. Gradients flow
@@ -48,6 +48,8 @@ class Traced {
   Traced tanh() const;
   Traced exp() const;
   Traced relu() const;
+  Traced sqrt() const;
+  Traced abs() const;
   Traced softmax(std::int64_t dimension) const;
   // Over each `size` consecutive numbers.
   Traced softmax_of_groups(std::int64_t size) const;
@@ -149,7 +151,8 @@ class StepTrace {
   // An elementwise function of vectors of one size, as many as it has operands.
   Traced map(ArrayFunction function, const std::vector<Traced>& operands);
   Traced scale(const Traced& a, double factor, double shift);  // factor a + shift
-  Traced outer(const Traced& a, const Traced& b);
+  Traced outer(const Traced& a, const Traced& b, std::int64_t groups);
+  Traced matvec(const Traced& matrix, const Traced& vector, std::int64_t groups);
   Traced groups(StepOp op, const Traced& a, std::int64_t size);
   Traced slice(const Traced& a, std::int64_t first, std::int64_t count);
   Traced concat(const std::vector<Traced>& parts);
@@ -205,12 +208,16 @@ inline Tensor joined(const std::vector<Tensor>& parts) { return at::cat(parts, 1
 inline Traced joined(const std::vector<Traced>& parts) {
   return StepTrace::of(parts.front()).concat(parts);
 }
-// a_i b_j in row-major order
-inline Tensor outer_product(const Tensor& a, const Tensor& b) {
-  return (a.unsqueeze(2) * b.unsqueeze(1)).flatten(1);
+// a_i b_j in row-major order, for each of so many equal parts of a and b
+Tensor outer_product(const Tensor& a, const Tensor& b, std::int64_t groups = 1);
+inline Traced outer_product(const Traced& a, const Traced& b, std::int64_t groups = 1) {
+  return StepTrace::of(a).outer(a, b, groups);
 }
-inline Traced outer_product(const Traced& a, const Traced& b) {
-  return StepTrace::of(a).outer(a, b);
+// The product of a matrix, in row-major order, and a vector, for each of so many equal parts of
+// both. A matrix with one row is a second vector; with one column, the vector is a factor.
+Tensor matrix_vector(const Tensor& matrix, const Tensor& vector, std::int64_t groups = 1);
+inline Traced matrix_vector(const Traced& matrix, const Traced& vector, std::int64_t groups = 1) {
+  return StepTrace::of(vector).matvec(matrix, vector, groups);
 }
 // share a + (1 - share) b, share : B x 1
 inline Tensor mix(const Tensor& share, const Tensor& a, const Tensor& b) {
@@ -235,6 +242,17 @@ inline Traced larger(const Traced& a, const Tensor& b) {
   return larger(a, StepTrace::of(a).constant(b));
 }
 
+// The greater number, of which each gets half of the gradient if they are equal.
+inline Tensor greater_of(const Tensor& a, const Tensor& b) { return at::maximum(a, b); }
+inline Traced greater_of(const Traced& a, const Traced& b) {
+  return StepTrace::of(a).map(ArrayFunction::maximum, {a, b});
+}
+// log(1 + exp(x)), and the logarithm of the sigmoid of x. Call them by their qualified names.
+inline Tensor softplus(const Tensor& x) { return at::softplus(x); }
+inline Traced softplus(const Traced& x) {
+  return StepTrace::of(x).map(ArrayFunction::softplus, {x});
+}
+
 inline Traced operator+(const Traced& a, const Traced& b) {
   return StepTrace::of(a).map(ArrayFunction::add, {a, b});
 }
@@ -243,6 +261,12 @@ inline Traced operator-(const Traced& a, const Traced& b) {
 }
 inline Traced operator*(const Traced& a, const Traced& b) {
   return StepTrace::of(a).map(ArrayFunction::multiply, {a, b});
+}
+inline Traced operator/(const Traced& a, const Traced& b) {
+  return StepTrace::of(a).map(ArrayFunction::divide, {a, b});
+}
+inline Traced operator/(const Tensor& a, const Traced& b) {
+  return StepTrace::of(b).constant(a) / b;
 }
 inline Traced operator+(const Traced& a, const Tensor& b) {
   return a + StepTrace::of(a).constant(b);
@@ -254,11 +278,16 @@ inline Traced operator*(double factor, const Traced& a) {
   return StepTrace::of(a).scale(a, factor, 0);
 }
 inline Traced operator*(const Traced& a, double factor) { return factor * a; }
+inline Traced operator-(const Traced& a) { return -1.0 * a; }
 inline Traced operator+(const Traced& a, double shift) {
   return StepTrace::of(a).scale(a, 1, shift);
 }
 inline Traced operator-(double shift, const Traced& a) {
   return StepTrace::of(a).scale(a, -1, shift);
+}
+template <class V>
+V log_sigmoid(const V& x) {
+  return -pushdown::softplus(-x);
 }
 
 }  // namespace pushdown

@@ -230,7 +230,8 @@ local page = table.concat(out, '\n'):gsub('\n\n\n+', '\n\n'):gsub('[ \t]+\n', '\
 
 -- The table of controllers, with the parameters of a layer. None of these sizes is a multiple of another one, so that a
 -- size gives its letter.
-local letters = { [5] = 'H', [7] = 'I', [11] = 'F' }
+local letters = { [1] = 'R', [5] = 'H', [7] = 'I', [11] = 'F', [13] = 'N', [16] = '3H + K', [22] = '4H + 2K',
+  [27] = 'R + 2N' }
 local function shape(sizes)
   local words = {}
   for i, n in ipairs(sizes) do
@@ -243,9 +244,9 @@ local function controller_row(kind)
   for name in text:gmatch '\n  (%S+)' do
     if name ~= 'hidden' and name ~= 'layers' then own[#own + 1] = ('`%s`'):format(name) end
   end
-  local factors = text:find '\n  factors ' and 11 or nil
+  local factors, states = text:find '\n  factors ' and 11 or nil, text:find '\n  states ' and 13 or nil
   local model = pd.model.language_model { alphabet = { 'a', 'b', 'c', 'd', 'e', 'f', 'g' }, seed = 1,
-    controller = { kind = kind, hidden = 5, factors = factors } }
+    controller = { kind = kind, hidden = 5, factors = factors, states = states } }
   for name, tensor in pairs(model:parameters()) do
     name = name:match '^controller%.(.*)_l0$'
     if name then parameters[#parameters + 1] = ('`%s` %s'):format(name, shape(tensor:size())) end

@@ -15,9 +15,9 @@
 
 namespace pushdown {
 
-// The tensors a controller carries from step to step, B x H each. The first one is the hidden
-// vector of its first layer, to which a network with coupling 'state' adds (model/stack_rnn.h). The
-// cell defines the others.
+// The tensors a controller carries from step to step. The first one, B x H, is the hidden vector of
+// its first layer, to which a network with coupling 'state' adds (model/stack_rnn.h). The cell
+// defines the others, B x n each.
 using ControllerState = std::vector<Tensor>;
 using TracedState = std::vector<Traced>;
 
@@ -28,6 +28,9 @@ class Controller {
   virtual std::int64_t hidden_size() const = 0;
   // Returns the number of layers, each of which reads the hidden vector of the one below.
   virtual std::int64_t layers() const { return 1; }
+  // Returns whether a step depends on the old hidden vectors, and not only on the rest of the
+  // state.
+  virtual bool reads_hidden() const { return true; }
   // Returns the state before any symbol: all zero, unless the cell defines another.
   virtual ControllerState initial(std::int64_t batch) const = 0;
   // input : B x I -> hidden : B x H and the next state, which contains the hidden vector. `masks`,

@@ -66,10 +66,12 @@ struct CellLayer {
         bias_hh(make.bias("bias_hh", {gates * make.hidden})) {}
 };
 
-// A Layer is constructed as Layer(options, parameters), has a constant kStates, the number of B x H
+// A Layer is constructed as Layer(options, parameters), has a constant kStates, the number of
 // tensors in its state, and a function step(x, old), x : B x I, which returns the new tensors; the
 // first is the hidden vector. The step is a template over the type of its vectors
-// (recurrence/trace/step_trace.h).
+// (recurrence/trace/step_trace.h). The tensors are B x H each, unless the layer has a function
+// state_sizes(), which returns their widths. A constant kReadsHidden = false says that the step
+// does not read the old hidden vector.
 template <class Layer>
 class Layered : public Controller {
  public:
@@ -84,9 +86,18 @@ class Layered : public Controller {
 
   std::int64_t hidden_size() const override { return hidden_; }
   std::int64_t layers() const override { return static_cast<std::int64_t>(layers_.size()); }
+  bool reads_hidden() const override {
+    if constexpr (requires { Layer::kReadsHidden; }) return Layer::kReadsHidden;
+    return true;
+  }
   ControllerState initial(std::int64_t batch) const override {
-    return ControllerState(layers_.size() * Layer::kStates,
-                           at::zeros({batch, hidden_}, tensor_options_));
+    std::vector<std::int64_t> sizes(Layer::kStates, hidden_);
+    if constexpr (requires(const Layer& layer) { layer.state_sizes(); })
+      sizes = layers_.front().state_sizes();
+    ControllerState state;
+    for (std::size_t k = 0; k < layers_.size() * Layer::kStates; ++k)
+      state.push_back(at::zeros({batch, sizes[k % Layer::kStates]}, tensor_options_));
+    return state;
   }
   std::pair<Tensor, ControllerState> step(const Tensor& input, const ControllerState& state,
                                           const std::vector<Tensor>& masks) const override {

@@ -57,6 +57,11 @@ StackRnn::StackRnn(const Json& controller, const Json& stack, std::int64_t input
   const auto reading = stack_->reading_size();
   context.input = input + (recurrence_.coupled_state ? 0 : reading);
   controller_ = make_controller(controller, context, kinds.controllers);
+  check(controller_->reads_hidden() || (!recurrence_.coupled_state && !recurrence_.noisy()),
+        "model.recurrent",
+        "coupling 'state' and noise change the old hidden vector, which the controller '{}' does "
+        "not read: expected coupling 'input' and noise 0",
+        controller["kind"].get<std::string>());
   if (recurrence_.coupled_state && reading > 0)
     coupling_weight_ = uniform_parameter({hidden_size(), reading}, -0.1, 0.1, context);
   if (recurrence_.learned_start)

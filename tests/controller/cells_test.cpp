@@ -172,6 +172,123 @@ States mlstm(const Json& options, const Layer& p, const Row& x, const States& ol
   return next;
 }
 
+double silu(double x) { return x * sigmoid(x); }
+
+// The numbers first .. first + count - 1, each divided by sqrt(scale sum of squares + epsilon).
+Row scaled(const Row& x, std::size_t first, std::size_t count, double scale, double epsilon) {
+  double squares = 0;
+  for (std::size_t i = first; i < first + count; ++i) squares += x[i] * x[i];
+  Row result;
+  for (std::size_t i = first; i < first + count; ++i)
+    result.push_back(x[i] / std::sqrt(scale * squares + epsilon));
+  return result;
+}
+
+// With the published transition S' = S (I - beta k k^T) + beta v k^T, as products of matrices.
+States deltanet(const Json& options, const Layer& p, const Row& x, const States& old) {
+  const std::size_t n = old[0].size(), heads = options.value("heads", 1), d = n / heads;
+  Row all = p.map("weight_ih", x), rows(n);
+  for (std::size_t i = 0; i < 3 * n; ++i) all[i] = silu(all[i]);
+  States next{Row(), old[1]};
+  for (std::size_t h = 0; h < heads; ++h) {
+    const Row q = scaled(all, h * d, d, 1, 1e-6), k = scaled(all, n + h * d, d, 1, 1e-6);
+    const double beta = (1 - options.value("lowest_eigenvalue", 0.0)) * sigmoid(all[3 * n + h]);
+    Row read(d);
+    for (std::size_t i = 0; i < d; ++i)
+      for (std::size_t j = 0; j < d; ++j) {
+        double sum = beta * all[2 * n + h * d + i] * k[j];
+        for (std::size_t m = 0; m < d; ++m)
+          sum += old[1][(h * d + i) * d + m] * ((m == j ? 1 : 0) - beta * k[m] * k[j]);
+        next[1][(h * d + i) * d + j] = sum;
+        read[i] += sum * q[j];
+      }
+    const Row normal = scaled(read, 0, d, 1.0 / static_cast<double>(d), 1e-5);
+    for (std::size_t i = 0; i < d; ++i) rows[h * d + i] = p.at("gain", h * d + i) * normal[i];
+  }
+  next[0] = p.map("weight_ho", rows);
+  return next;
+}
+
+States selective_ssm(const Json& options, const Layer& p, const Row& x, const States& old) {
+  const std::size_t n = old[0].size(), states = options.value("states", 16);
+  const double lowest = options.value("lowest_eigenvalue", 0.0);
+  const Row both = p.map("weight_ih", x);
+  Row u, rows;
+  for (std::size_t i = 0; i < n; ++i) u.push_back(silu(both[i]));
+  const Row chosen = p.map("weight_u", u);
+  const std::size_t rank = chosen.size() - 2 * states;
+  const Row steps = p.map("weight_step", Row(chosen.begin(), chosen.begin() + rank));
+  States next{Row(), old[1]};
+  for (std::size_t i = 0; i < n; ++i) {
+    const double step = std::log1p(std::exp(steps[i] + p.at("bias_step", i)));
+    double y = p.at("skip", i) * u[i];
+    for (std::size_t j = 0; j < states; ++j) {
+      const double rate = -std::exp(p.at("log_rate", i * states + j));
+      double& s = next[1][i * states + j];
+      s = (lowest + (1 - lowest) * std::exp(step * rate)) * s + step * u[i] * chosen[rank + j];
+      y += s * chosen[rank + states + j];
+    }
+    rows.push_back(y * silu(both[n + i]));
+  }
+  next[0] = p.map("weight_ho", rows);
+  return next;
+}
+
+double forget_of(const Json& options, double f) {
+  return options.value("forget_gate", "") == "exponential" ? std::exp(f) : sigmoid(f);
+}
+
+// Without the stabilizer m, which is only compared: c and n of the state are scaled by exp(-m).
+States scalar_lstm(const Json& options, const Layer& p, const Row& x, const States& old) {
+  const std::size_t n = old[0].size(), d = n / options.value("heads", 1);
+  const Row a = p.map("weight_ih", x);
+  const auto gate = [&](std::size_t row, std::size_t u) {
+    const Row part(old[0].begin() + u / d * d, old[0].begin() + (u / d + 1) * d);
+    return a[row * n + u] + p.map("weight_hh", part, row * n + u, 1)[0] + p.at("bias", row * n + u);
+  };
+  States next(4, Row(n));
+  for (std::size_t u = 0; u < n; ++u) {
+    const double i = std::exp(gate(1, u)), f = forget_of(options, gate(2, u));
+    const double m = next[3][u] = std::max(std::log(f) + old[3][u], std::log(i));
+    const double c = f * old[1][u] * std::exp(old[3][u]) + i * std::tanh(gate(0, u));
+    const double normalizer = f * old[2][u] * std::exp(old[3][u]) + i;
+    next[0][u] = sigmoid(gate(3, u)) * c / normalizer;
+    next[1][u] = c * std::exp(-m);
+    next[2][u] = normalizer * std::exp(-m);
+  }
+  return next;
+}
+
+States matrix_lstm(const Json& options, const Layer& p, const Row& x, const States& old) {
+  const std::size_t n = old[0].size(), heads = options.value("heads", 1), d = n / heads;
+  Row all = p.map("weight_ih", x);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] += p.at("bias", i);
+  States next{Row(n), Row(n * d), Row(n), Row(heads)};
+  for (std::size_t h = 0; h < heads; ++h) {
+    const double i = std::exp(all[4 * n + h]), f = forget_of(options, all[4 * n + heads + h]);
+    const double before = std::exp(old[3][h]);
+    const double m = next[3][h] = std::max(std::log(f) + old[3][h], std::log(i));
+    double overlap = 0;
+    Row sums(d);
+    for (std::size_t b = 0; b < d; ++b) {
+      const double q = all[h * d + b], k = all[n + h * d + b] / std::sqrt(d);
+      const double normalizer = f * old[2][h * d + b] * before + i * k;
+      next[2][h * d + b] = normalizer * std::exp(-m);
+      overlap += normalizer * q;
+      for (std::size_t a = 0; a < d; ++a) {
+        const std::size_t at = (h * d + a) * d + b;
+        const double c = f * old[1][at] * before + i * all[2 * n + h * d + a] * k;
+        next[1][at] = c * std::exp(-m);
+        sums[a] += c * q;
+      }
+    }
+    for (std::size_t a = 0; a < d; ++a)
+      next[0][h * d + a] =
+          sigmoid(all[3 * n + h * d + a]) * sums[a] / std::max(std::abs(overlap), 1.0);
+  }
+  return next;
+}
+
 struct Case {
   Json options;
   Step step;
@@ -201,7 +318,15 @@ std::vector<Case> cases() {
           {with("mrnn"), mrnn, 1},
           {with("mrnn", {{"factors", 5}, {"activation", "sigmoid"}}), mrnn, 1},
           {with("mlstm"), mlstm, 2},
-          {with("mlstm", {{"factors", 2}, {"output", "gate_inside"}}), mlstm, 2}};
+          {with("mlstm", {{"factors", 2}, {"output", "gate_inside"}}), mlstm, 2},
+          {with("deltanet"), deltanet, 2},
+          {with("deltanet", {{"heads", 2}, {"lowest_eigenvalue", -1}}), deltanet, 2},
+          {with("selective_ssm"), selective_ssm, 2},
+          {with("selective_ssm", {{"states", 3}, {"lowest_eigenvalue", -1}}), selective_ssm, 2},
+          {with("scalar_lstm"), scalar_lstm, 4},
+          {with("scalar_lstm", {{"heads", 2}, {"forget_gate", "exponential"}}), scalar_lstm, 4},
+          {with("matrix_lstm"), matrix_lstm, 4},
+          {with("matrix_lstm", {{"heads", 2}, {"forget_gate", "exponential"}}), matrix_lstm, 4}};
 }
 
 constexpr std::int64_t kInput = 3, kHidden = 4, kBatch = 2, kSteps = 5;
@@ -241,9 +366,11 @@ TEST_P(Cells, FollowTheirEquations) {
     std::vector<std::vector<States>> wanted(kBatch);  // by sequence and layer
     for (std::int64_t b = 0; b < kBatch; ++b)
       for (std::int64_t k = 0; k < layers; ++k) {
-        Row zero(kHidden, 0.0);
-        if (GetParam().options["kind"] == "second_order") zero[0] = 1;
-        wanted[b].push_back(States(GetParam().states, zero));
+        States first;
+        for (std::size_t s = 0; s < GetParam().states; ++s)
+          first.emplace_back(state[k * GetParam().states + s].size(1), 0.0);
+        if (GetParam().options["kind"] == "second_order") first[0][0] = 1;
+        wanted[b].push_back(first);
       }
     for (std::int64_t t = 0; t < kSteps; ++t) {
       auto [hidden, next] = controller->step(inputs.select(1, t), state);
@@ -263,6 +390,73 @@ TEST_P(Cells, FollowTheirEquations) {
         EXPECT_LT(deviation(hidden[b], at::tensor(x, at::kDouble)), 1e-13);
       }
     }
+  }
+}
+
+// The parameters of each layer, moved by `step` along a direction.
+std::vector<Layer> moved(const Controller& controller, std::int64_t layers,
+                         const std::vector<Tensor>& direction, double step) {
+  std::vector<Layer> parameters(layers);
+  for (std::size_t i = 0; i < direction.size(); ++i) {
+    const auto& [name, tensor] = controller.parameters()[i];
+    const auto cut = name.rfind("_l");
+    parameters[std::stoul(name.substr(cut + 2))].tensors[name.substr(0, cut)] =
+        tensor.detach() + step * direction[i];
+  }
+  return parameters;
+}
+
+// The derivatives of the equations, by differences of sixth order.
+TEST_P(Cells, GradientsAreThoseOfTheEquations) {
+  constexpr std::int64_t kLayers = 2;
+  const auto controller = make(kLayers);
+  const Tensor inputs =
+      at::arange(kSteps * kInput, at::kDouble).cos().view({1, kSteps, kInput}).detach();
+  const auto start = controller->initial(1);
+  const auto loss_of = [&](const std::vector<Layer>& parameters) {
+    std::vector<States> states(kLayers);
+    for (std::size_t s = 0; s < start.size(); ++s) {
+      const double* first = start[s].data_ptr<double>();
+      states[s / GetParam().states].emplace_back(first, first + start[s].size(1));
+    }
+    double sum = 0;
+    for (std::int64_t t = 0; t < kSteps; ++t) {
+      const double* first = inputs.data_ptr<double>() + t * kInput;
+      Row x(first, first + kInput);
+      for (std::int64_t k = 0; k < kLayers; ++k) {
+        states[k] = GetParam().step(GetParam().options, parameters[k], x, states[k]);
+        x = states[k][0];
+      }
+      for (const double h : x) sum += static_cast<double>(t + 1) * h * h;
+    }
+    return sum;
+  };
+  Tensor loss = at::zeros({}, at::kDouble);
+  auto state = controller->initial(1);
+  for (std::int64_t t = 0; t < kSteps; ++t) {
+    const auto [hidden, next] = controller->step(inputs.select(1, t), state);
+    state = next;
+    loss = loss + static_cast<double>(t + 1) * (hidden * hidden).sum();
+  }
+  loss.backward();
+  Random random(5);
+  for (int draw = 0; draw < 4; ++draw) {
+    std::vector<Tensor> direction;
+    double derivative = 0;
+    for (const auto& [name, tensor] : controller->parameters()) {
+      Tensor own = at::empty_like(tensor, tensor.options().requires_grad(false));
+      for (std::int64_t i = 0; i < own.numel(); ++i)
+        own.data_ptr<double>()[i] = random.uniform(-0.2, 0.2);
+      direction.push_back(own);
+      derivative += (own * tensor.grad()).sum().item<double>();
+    }
+    constexpr double kStep = 1e-4;
+    const auto difference = [&](int steps) {
+      return loss_of(moved(*controller, kLayers, direction, steps * kStep)) -
+             loss_of(moved(*controller, kLayers, direction, -steps * kStep));
+    };
+    const double wanted = (45 * difference(1) - 9 * difference(2) + difference(3)) / (60 * kStep);
+    EXPECT_NEAR(derivative, wanted, 1e-9 * (1 + std::abs(wanted)));
   }
 }
 
@@ -327,6 +521,39 @@ TEST(CellInitialisation, FollowsTheOptions) {
   EXPECT_GT(wide.abs().max().item<double>(), 0.9);
 }
 
+TEST(CellInitialisation, OfSelectiveStateSpaces) {
+  const auto cell = make({{"kind", "selective_ssm"}, {"hidden", 200}, {"states", 3}});
+  const Tensor steps = at::softplus(parameter(*cell, "bias_step_l0"));
+  EXPECT_GE(steps.min().item<double>(), 0.000999);
+  EXPECT_LE(steps.max().item<double>(), 0.1001);
+  EXPECT_NEAR(steps.log10().mean().item<double>(), -2, 0.2);
+  const Tensor rates = parameter(*cell, "log_rate_l0").exp();
+  EXPECT_LT(deviation(rates[7], at::tensor({1.0, 2.0, 3.0}, at::kDouble)), 1e-14);
+  EXPECT_EQ(parameter(*cell, "weight_step_l0").size(1), 13);
+}
+
+// The transition of one step, from the difference of two states before it.
+TEST(Eigenvalues, AreInTheirInterval) {
+  at::NoGradGuard guard;
+  for (const double lowest : {0.0, -1.0}) {
+    const auto cell = make({{"kind", "deltanet"}, {"hidden", 4}, {"lowest_eigenvalue", lowest}});
+    const Tensor weight = parameter(*cell, "weight_ih_l0");
+    weight.select(0, 12).fill_(20);  // beta is as large as possible
+    const Tensor x = at::ones({1, kInput}, at::kDouble);
+    const auto transition = [&](std::int64_t row) {
+      auto state = cell->initial(1);
+      const Tensor without = cell->step(x, state).second[1];
+      state[1][0][row] = 1;
+      return (cell->step(x, state).second[1] - without)[0].narrow(0, 0, 4);
+    };
+    Tensor rows = at::empty({4, 4}, at::kDouble);
+    for (std::int64_t j = 0; j < 4; ++j) rows[j].copy_(transition(j));
+    // I - beta k k^T has the trace 4 - beta |k|^2 and the determinant 1 - beta |k|^2.
+    EXPECT_NEAR(at::trace(rows).item<double>(), 3 + lowest, 1e-3);
+    EXPECT_LT(deviation(rows, rows.t()), 1e-12);
+  }
+}
+
 // If its first unit is not 1, a second-order network does not see the first symbol.
 TEST(SecondOrderStart, DecidesWhetherTheFirstSymbolIsSeen) {
   const Tensor one = at::tensor({1.0, 0.0, 0.0}, at::kDouble).view({1, 3});
@@ -344,6 +571,10 @@ TEST(CellErrors, NameTheOption) {
   EXPECT_THROW(make({{"kind", "second_order"}, {"range", -1}}), std::invalid_argument);
   EXPECT_THROW(make({{"kind", "mlstm"}, {"factors", -2}}), std::invalid_argument);
   EXPECT_THROW(make({{"kind", "mi_gru"}, {"gamma", 1}}), std::invalid_argument);
+  for (const char* kind : {"deltanet", "scalar_lstm", "matrix_lstm"})
+    EXPECT_THROW(make({{"kind", kind}, {"hidden", 6}, {"heads", 4}}), std::invalid_argument);
+  for (const char* kind : {"deltanet", "selective_ssm"})
+    EXPECT_THROW(make({{"kind", kind}, {"lowest_eigenvalue", -1.1}}), std::invalid_argument);
   try {
     make({{"kind", "mi_lstn"}});
     FAIL();

@@ -26,6 +26,12 @@ inline std::vector<RecordedCase> recorded_cases() {
   controllers.push_back({{"kind", "mlstm"}, {"hidden", 6}, {"output", "gate_inside"}});
   controllers.push_back({{"kind", "mrnn"}, {"hidden", 6}, {"factors", 9}});
   controllers.push_back({{"kind", "second_order"}, {"hidden", 6}, {"start", "zero"}});
+  for (const char* kind : {"deltanet", "matrix_lstm", "scalar_lstm"})
+    controllers.push_back({{"kind", kind}, {"hidden", 18}, {"heads", 3}});
+  for (const char* kind : {"matrix_lstm", "scalar_lstm"})
+    controllers.push_back({{"kind", kind}, {"hidden", 5}, {"forget_gate", "exponential"}});
+  for (const char* kind : {"deltanet", "selective_ssm"})
+    controllers.push_back({{"kind", kind}, {"hidden", 5}, {"lowest_eigenvalue", -1}});
   std::vector<RecordedCase> all;
   for (const Json& controller : controllers)
     for (const Json& stack : {Json{{"kind", "none"}}, {{"kind", "superposition"}, {"size", 3}}})

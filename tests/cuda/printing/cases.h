@@ -72,7 +72,8 @@ inline std::vector<PrintedModel> printed_models() {
        {{"kind", "nondeterministic"}, {"states", 2}, {"symbols", 2}},
        false,
        256}};
-  for (const char* kind : {"elman", "mrnn", "mlstm", "mi_rnn", "delta_rnn", "second_order"})
+  for (const char* kind : {"elman", "mrnn", "mlstm", "mi_rnn", "delta_rnn", "second_order",
+                           "deltanet", "selective_ssm", "scalar_lstm", "matrix_lstm"})
     all.push_back({kind, {{"kind", kind}, {"hidden", 5}}, none, true, 64});
   return all;
 }

@@ -96,8 +96,9 @@ Results strengths(lua_State* L, const Transducer& model, const Tokens& source,
   const auto joint = model.joint({from}, {to});
   std::vector<std::string> symbols{"<s>"};
   for (const int symbol : from) symbols.push_back(model.alphabet().symbol(symbol));
-  symbols.push_back("|||");
-  for (const int symbol : to) symbols.push_back(model.target_alphabet().symbol(symbol));
+  if (!model.along()) symbols.push_back("|||");
+  for (const int symbol : model.along() ? Word() : to)
+    symbols.push_back(model.target_alphabet().symbol(symbol));
   return push_strengths(L, model, joint.inputs, symbols);
 }
 
@@ -146,7 +147,7 @@ void bind_transducer(lua_State* L) {
             "model:strengths(source, target) -> table  Returns how a memory of sections with "
             "strengths changes while the model reads start, source, separator and target: the "
             "tensors of pd.stack.strengths without the batch dimension, and symbols, the symbols "
-            "read.")
+            "read; with alignment 'along', start and source.")
         .def<[](const Transducer& model) {
           return std::make_shared<Alphabet>(model.target_alphabet());
         }>("target_alphabet",

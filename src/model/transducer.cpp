@@ -18,7 +18,11 @@ const std::vector<OptionSpec>& transducer_own_options() {
                      "softmax is applied to h",
                      0),
       boolean_option("feedback", true,
-                     "read each written target symbol; false: read the separator instead")};
+                     "read each written target symbol; false: read the separator instead"),
+      text_option("alignment", "after",
+                  "when targets are written: after the source; or along with it, one symbol after "
+                  "each symbol of the source, which reads no target",
+                  {"after", "along"})};
   return specs;
 }
 
@@ -37,10 +41,14 @@ std::vector<OptionSpec> transducer_options(const std::string& architecture) {
 Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, const Kinds& kinds)
     : SequenceModel(std::move(source), kWhere, transducer_own_options(), options, kinds),
       target_(std::move(target)),
-      feedback_(options_["feedback"]) {
+      feedback_(options_["feedback"]),
+      along_(options_["alignment"] == "along") {
   check(target_.size() > 0, kWhere, "the target alphabet is empty");
   const std::int64_t size = options_["output_embedding"];
-  build(kinds, 2 + target_.size(), target_.size() + 1, size);
+  if (along_)
+    build(kinds, 1, target_.size(), size);
+  else
+    build(kinds, 2 + target_.size(), target_.size() + 1, size);
   if (size == 0) return;
   Random random(options_["seed"].get<std::uint64_t>(), "interface");
   const ModuleContext context{network_->hidden_size(), output_weight_.options(), &random};
@@ -59,7 +67,11 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
   for (std::size_t b = 0; b < sources.size(); ++b) {
     check_word("source", sources[b], alphabet_);
     check_word("target", targets[b], target_);
-    lengths.push_back(static_cast<std::int64_t>(sources[b].size() + targets[b].size() + 2));
+    check(!along_ || sources[b].size() == targets[b].size(), kWhere,
+          "with alignment 'along', a target has as many symbols as its source, {}, got {}",
+          sources[b].size(), targets[b].size());
+    lengths.push_back(static_cast<std::int64_t>(
+        along_ ? sources[b].size() + 1 : sources[b].size() + targets[b].size() + 2));
   }
   std::vector<std::size_t> longest_first(sources.size()), rows(sources.size());
   std::iota(longest_first.begin(), longest_first.end(), 0);
@@ -72,16 +84,24 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
   }
   const auto n = batch.lengths.front();
   // Padding is never predicted, and nothing before it depends on it.
-  batch.inputs =
-      at::full({static_cast<std::int64_t>(sources.size()), n}, separator_input(), at::kLong);
+  batch.inputs = at::full({static_cast<std::int64_t>(sources.size()), n},
+                          along_ ? start_input() : separator_input(), at::kLong);
   std::vector<std::int64_t> outcomes, places;
   for (std::size_t b = 0; b < sources.size(); ++b) {
     const auto row = static_cast<std::int64_t>(rows[b]);
     auto* input = batch.inputs.data_ptr<std::int64_t>() + row * n;
     *input++ = start_input();
     for (const int id : sources[b]) *input++ = id;
-    *input++ = separator_input();
+    batch.predictions.push_back(static_cast<std::int64_t>(targets[b].size()) + (along_ ? 0 : 1));
     // h_t depends on t symbols.
+    if (along_) {
+      for (std::size_t t = 0; t < targets[b].size(); ++t) {
+        outcomes.push_back(targets[b][t]);
+        places.push_back(row * (n + 1) + static_cast<std::int64_t>(t) + 2);
+      }
+      continue;
+    }
+    *input++ = separator_input();
     auto place = row * (n + 1) + static_cast<std::int64_t>(sources[b].size()) + 2;
     for (const int id : targets[b]) {
       *input++ = written_input(id);
@@ -90,7 +110,6 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
     }
     outcomes.push_back(end_outcome());
     places.push_back(place);
-    batch.predictions.push_back(static_cast<std::int64_t>(targets[b].size()) + 1);
   }
   batch.targets = at::tensor(outcomes, at::kLong);
   batch.places = at::tensor(places, at::kLong);
@@ -130,6 +149,9 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
     shortest = std::min(shortest, source.size());
     greatest = std::max(greatest, source.size());
   }
+  // Steps before the first one after which a target is written.
+  const std::size_t silent = along_ ? 1 : shortest + 1;
+  for (std::size_t b = 0; along_ && b < sources.size(); ++b) open[b] = !sources[b].empty();
   auto state = network_->initial(batch, static_cast<std::int64_t>(greatest) + 2 + longest);
   Tensor inputs = at::empty({batch, 1}, at::kLong);
   auto* input = inputs.data_ptr<std::int64_t>();
@@ -143,6 +165,8 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
         input[b] = start_input();
       else if (t <= source.size())
         input[b] = source[t - 1];
+      else if (along_)
+        input[b] = start_input();
       else if (t == source.size() + 1)
         input[b] = separator_input();
       else if (open[b])
@@ -151,10 +175,10 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
     stop();
     const Passes read = network_->advance(inputs, 1, state, nullptr);
     state = read.state;
-    if (t < shortest + 1) continue;
+    if (t < silent) continue;
     const Tensor best = scores(read.hiddens.select(1, 0)).argmax(1).cpu().contiguous();
     for (std::size_t b = 0; b < sources.size(); ++b) {
-      if (!open[b] || t < sources[b].size() + 1) continue;
+      if (!open[b] || (!along_ && t < sources[b].size() + 1)) continue;
       const auto outcome = best.data_ptr<std::int64_t>()[b];
       auto& [target, ended] = results[b];
       ended = outcome == end_outcome();
@@ -162,6 +186,9 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
         open[b] = false;
       else
         target.push_back(static_cast<int>(outcome));
+      if (!along_ || t < sources[b].size()) continue;
+      ended = target.size() == sources[b].size();
+      open[b] = false;
     }
   }
   return results;
@@ -172,6 +199,8 @@ Transducer::Translation Transducer::translate(const Word& source, std::int64_t l
   check(longest >= 0, kWhere, "longest must be at least 0, got {}", longest);
   check(beam >= 1, kWhere, "beam must be at least 1, got {}", beam);
   check_word("source", source, alphabet_);
+  // Without knowledge of earlier answers, each symbol is chosen by itself.
+  if (along_) return translate(std::vector<Word>{source}, longest).front();
   at::NoGradGuard no_grad;
   struct Beginning {
     Word target;

@@ -6,6 +6,9 @@
 // with o_t of size output_embedding (section 3.4; the paper's parameter counts correspond to 64).
 // With output_embedding = 0, the softmax is applied directly to h_t. Without feedback, the
 // separator also replaces b_1 .. b_m in the input, like the empty tape of Delétang et al. (2023).
+// With alignment 'along' there is no separator, no end, and one target symbol for each symbol of
+// the source, which is predicted as soon as that symbol has been read (sequence labelling): from
+//   <s> a_1 .. a_k,   b_t after a_t.
 // Source and target have separate alphabets, even if their symbols are spelled alike, so that an
 // embedding has separate rows for them.
 //
@@ -15,8 +18,8 @@
 
 namespace pushdown {
 
-// Returns architecture, the options of that network, output_embedding, feedback, dtype, device,
-// seed.
+// Returns architecture, the options of that network, output_embedding, feedback, alignment, dtype,
+// device, seed.
 std::vector<OptionSpec> transducer_options(const std::string& architecture = "recurrent");
 
 // A batch of joint sequences. The rows of `inputs` are in descending order of length, padded at
@@ -26,7 +29,7 @@ struct JointBatch {
   std::vector<std::int64_t> lengths;  // B: of the rows
   Tensor targets;  // P, int64: the symbols to predict, one sequence after the other
   Tensor places;   // P, int64: row (n + 1) + t of the hidden vector h_t that predicts it
-  std::vector<std::int64_t> predictions;  // B: m + 1 each
+  std::vector<std::int64_t> predictions;  // B: m + 1 each, with the end; along: m
 };
 
 class Transducer : public SequenceModel {
@@ -36,6 +39,8 @@ class Transducer : public SequenceModel {
 
   std::string kind() const override { return "transducer"; }
   const Alphabet& target_alphabet() const { return target_; }
+  // Returns whether it writes during the source, without an end.
+  bool along() const { return along_; }
 
   // Input ids: source symbols have their ids, followed by start, separator, and the target symbols.
   std::int64_t start_input() const { return alphabet_.size(); }
@@ -48,11 +53,11 @@ class Transducer : public SequenceModel {
   // Outcome ids: target symbols have their ids, followed by the end.
   std::int64_t end_outcome() const { return target_.size(); }
 
-  // Throws std::invalid_argument if there are no pairs, the lists differ in length, or an id is
-  // outside its alphabet.
+  // Throws std::invalid_argument if there are no pairs, the lists differ in length, an id is
+  // outside its alphabet, or a target written along has another length than its source.
   JointBatch joint(const std::vector<Word>& sources, const std::vector<Word>& targets) const;
-  // Returns the logits of the predictions : P x (target symbols + 1). With `noise` it is a training
-  // pass.
+  // Returns the logits of the predictions : P x (target symbols + 1; along: without the end). With
+  // `noise` it is a training pass.
   Tensor logits(const JointBatch& batch, Random* noise = nullptr) const;
   // Returns -log p of the targets : P, in nats.
   Tensor losses(const JointBatch& batch, Random* noise = nullptr) const;
@@ -72,7 +77,7 @@ class Transducer : public SequenceModel {
   Tensor scores(const Tensor& hiddens) const;  // ... x H -> ... x outcomes
 
   Alphabet target_;
-  bool feedback_;
+  bool feedback_, along_;
   Tensor interface_weight_, interface_bias_;  // W_o, b_o; undefined with output_embedding = 0
 };
 using TransducerPtr = std::shared_ptr<Transducer>;

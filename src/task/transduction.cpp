@@ -94,7 +94,7 @@ PairKind bigram_flipping_pairs() {
 }
 
 PUSHDOWN_REGISTRY(PairKind, own_pairs, copy_pairs(), reversal_pairs(), bigram_flipping_pairs(),
-                  grammar_pairs())
+                  grammar_pairs(), word_problem_pairs())
 
 const std::vector<PairKind>& pair_kinds() {
   static const std::vector<PairKind> kinds = [] {

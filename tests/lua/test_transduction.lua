@@ -41,6 +41,24 @@ test('a transducer learns to reverse short strings, and its writing gives the me
   assert(m:log_probability('a1 a2', 'a2 a1') < 0)
 end)
 
+test('a transducer that writes along with its source learns the word problem of a group', function()
+  local train = pd.task.transduction { kind = 'word_problem', group = 'z2', lengths = { 1, 6 } }
+  local m = pd.model.transducer { pairs = train, controller = { kind = 'lstm', hidden = 16 }, output_embedding = 0,
+    alignment = 'along', seed = 4 }
+  local trainer = pd.train.trainer { model = m, train = train, epochs = 4, accuracy_every = 0, batch = 20,
+    optimizer = { kind = 'adam', learning_rate = 0.02 }, stop_patience = 0, seed = 1, progress = false }
+  for _ in trainer:epochs() do end
+  local found = pd.train.evaluate(m, train, { pairs = 200, seed = 7 })
+  assert(found.symbol_accuracy > 0.95, found.symbol_accuracy)
+  test.near(found.symbol_accuracy, found.prediction_accuracy, 1e-12)
+  test.equal(m:translate '1 0 1 1', '1 1 0 1')
+  test.equal(#m:translate { '', '1' }[1], 0)
+  test.fails('a target has as many symbols as its source, 2, got 1', function() m:log_probability('1 1', '0') end)
+  test.fails("option 'group' must be s2 to s6, a3 to a6 or z2 to z1000, got 'd4'", function()
+    pd.task.transduction { kind = 'word_problem', group = 'd4' }
+  end)
+end)
+
 test('stopping and continuing', function()
   local folder = test.folder() .. '/run'
   local train = pairs_of('copy', 1, 3)

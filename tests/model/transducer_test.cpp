@@ -131,6 +131,42 @@ TEST(Transducer, WorksWithOtherNetworks) {
 
 // The parameters of the paper's Table 2 (hidden 512: 1.9e6 for stack and queue, all but the
 // embeddings of the symbols).
+// One symbol after each symbol of the source, without separator, end and target in the input.
+TEST(Transducer, WritesAlongWithTheSource) {
+  const auto model = small({{"alignment", "along"}, {"output_embedding", 0}});
+  const std::vector<Word> sources{{0, 1, 2}, {}, {2, 2, 1, 0, 0}},
+      targets{{1, 0, 1}, {}, {0, 0, 1, 1, 0}};
+  const auto joint = model.joint(sources, targets);
+  const std::vector<std::int64_t> inputs{3, 2, 2, 1, 0, 0,  //
+                                         3, 0, 1, 2, 3, 3,  //
+                                         3, 3, 3, 3, 3, 3};
+  EXPECT_TRUE(at::equal(joint.inputs, at::tensor(inputs, at::kLong).view({3, 6})));
+  EXPECT_EQ(joint.lengths, (std::vector<std::int64_t>{6, 4, 1}));
+  EXPECT_TRUE(at::equal(joint.targets, at::tensor({1, 0, 1, 0, 0, 1, 1, 0}, at::kLong)));
+  EXPECT_TRUE(at::equal(joint.places, at::tensor({9, 10, 11, 2, 3, 4, 5, 6}, at::kLong)));
+  EXPECT_EQ(joint.predictions, (std::vector<std::int64_t>{3, 0, 5}));
+  at::NoGradGuard guard;
+  const Tensor logits = model.logits(joint);
+  EXPECT_EQ(logits.sizes(), (std::vector<std::int64_t>{8, 2}));
+  // A prediction depends on the source up to its symbol, and on no target.
+  const Tensor other = model.logits(model.joint({{0, 1, 0}}, {{0, 0, 0}}));
+  EXPECT_TRUE(at::allclose(other.narrow(0, 0, 2), logits.narrow(0, 0, 2), 1e-9, 1e-12));
+  EXPECT_FALSE(at::allclose(other[2], logits[2]));
+  const auto written = model.translate(sources, 10);
+  const Tensor best = logits.argmax(1);
+  for (std::size_t b = 0, place = 0; b < sources.size(); ++b) {
+    EXPECT_TRUE(written[b].ended);
+    ASSERT_EQ(written[b].target.size(), sources[b].size());
+    for (const int symbol : written[b].target)
+      EXPECT_EQ(symbol, best[place++].item<std::int64_t>());
+  }
+  const auto cut = model.translate(sources, 4);
+  EXPECT_TRUE(cut[0].ended);
+  EXPECT_FALSE(cut[2].ended);
+  EXPECT_EQ(cut[2].target, Word(written[2].target.begin(), written[2].target.end() - 1));
+  EXPECT_THROW(model.joint({{0, 1}}, {{0}}), std::invalid_argument);
+}
+
 TEST(Transducer, HasThePapersNumberOfParameters) {
   const Transducer model(Alphabet({"a"}), Alphabet({"b"}),
                          Json{{"controller", {{"kind", "lstm"}, {"hidden", 512}}},

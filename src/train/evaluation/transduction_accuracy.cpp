@@ -79,8 +79,11 @@ std::optional<TransductionEvaluation> evaluate(const Transducer& model,
         sum->exact += leading == count;
         sum->symbols += count;
         sum->right += std::count(said, said + count, true);
-        sum->ends += said[count - 1];
-        sum->leading += static_cast<double>(leading) / static_cast<double>(count);
+        if (!model.along()) {
+          ++sum->ended;
+          sum->ends += said[count - 1];
+        }
+        sum->leading += count == 0 ? 1 : static_cast<double>(leading) / static_cast<double>(count);
         sum->loss += std::accumulate(loss, loss + count, 0.0);
       }
       said += count;

@@ -21,6 +21,7 @@ struct TransductionAccuracy {
   std::int64_t shortest = 0, longest = 0;          // of the sources themselves, or the bin's edges
   std::int64_t pairs = 0, exact = 0, symbols = 0;  // symbols predicted, including the ends
   std::int64_t right = 0, ends = 0;                // correct predictions, including ends; ends
+  std::int64_t ended = 0;                          // targets whose end has to be predicted
   double leading = 0, loss = 0;                    // sums of c_i / |target_i| and of -log p
   double coarse() const { return static_cast<double>(exact) / static_cast<double>(pairs); }
   double fine() const { return leading / static_cast<double>(pairs); }
@@ -29,8 +30,8 @@ struct TransductionAccuracy {
   }
   // Nothing if all targets are empty.
   std::optional<double> symbol_accuracy() const {
-    if (symbols == pairs) return std::nullopt;
-    return static_cast<double>(right - ends) / static_cast<double>(symbols - pairs);
+    if (symbols == ended) return std::nullopt;
+    return static_cast<double>(right - ends) / static_cast<double>(symbols - ended);
   }
   double cross_entropy() const { return loss / static_cast<double>(symbols); }  // nats per symbol
 };

@@ -113,7 +113,8 @@ class TransductionProblem : public Problem {
     double symbols = 0;
     // One by one, because the pairs of one draw may have one length.
     for (std::int64_t i = 0; i < kSample; ++i)
-      symbols += static_cast<double>(train_->draw(1, random).front().target.size() + 1);
+      symbols += static_cast<double>(train_->draw(1, random).front().target.size()) +
+                 (model_->along() ? 0 : 1);
     return symbols / static_cast<double>(kSample);
   }
 

@@ -217,6 +217,16 @@ template <class F>
 inline void StepNodes<F>::propagate_matvec(const StepNode& node, Rows<F> slope, Index t) {
   const auto x = value(node.a, t), y = value(node.b, t);
   const Index right = p_.nodes[node.b].size;
+  if (right == node.offset) {
+    // One column each: along the rows.
+    const bool to_x = p_.nodes[node.a].gradient, to_y = p_.nodes[node.b].gradient;
+    const auto of_x = to_x ? gradient(node.a, t) : slope, of_y = to_y ? gradient(node.b, t) : slope;
+    in_columns(node, [&](Index b, Index group, Index first, Index rows) {
+      if (to_x) add_scaled(of_x[b] + first, slope[b] + first, y[b][group], rows);
+      if (to_y) of_y[b][group] += dot(slope[b] + first, x[b] + first, rows);
+    });
+    return;
+  }
   if (p_.nodes[node.a].gradient) {
     const auto to = gradient(node.a, t);
     in_groups(node, node.size, right, [&](Index b, Index i, Index row, Index j, Index columns) {

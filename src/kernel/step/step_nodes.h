@@ -188,11 +188,19 @@ class StepNodes {
       }
       case StepOp::matvec: {
         const auto x = a(), y = value(node.b, t);
-        in_groups(node, node.size, p_.nodes[node.b].size,
-                  [&](Index b, Index i, Index row, Index j, Index columns) {
-                    out[b][i] =
-                        columns == 1 ? x[b][row] * y[b][j] : dot(x[b] + row, y[b] + j, columns);
-                  });
+        const Index right = p_.nodes[node.b].size;
+        if (right == node.offset) {
+          in_columns(node, [&](Index b, Index group, Index first, Index rows) {
+            const F factor = y[b][group];
+            const F* from = x[b] + first;
+            F* to = out[b] + first;
+            for (Index k = 0; k < rows; ++k) to[k] = factor * from[k];
+          });
+          return;
+        }
+        in_groups(node, node.size, right, [&](Index b, Index i, Index row, Index j, Index columns) {
+          out[b][i] = dot(x[b] + row, y[b] + j, columns);
+        });
         return;
       }
       case StepOp::mix: {
@@ -393,6 +401,14 @@ class StepNodes {
     for (Index b = 0; b < active; ++b)
       for (Index i = 0, row = 0, j = 0; i < left; j += columns)
         for (const Index end = i + rows; i < end; ++i, row += columns) each(b, i, row, j, columns);
+  }
+  // Calls each(b, group, first, rows) for the matrices of a product node that have one column: the
+  // numbers `first` to `first + rows` - 1 belong to this number of the right.
+  template <class Each>
+  void in_columns(const StepNode& node, Each each) const {
+    const Index rows = node.size / node.offset;
+    for (Index b = 0; b < active; ++b)
+      for (Index group = 0; group < node.offset; ++group) each(b, group, group * rows, rows);
   }
   void propagate_outer(const StepNode& node, Rows<F> slope, Index t);
   void propagate_matvec(const StepNode& node, Rows<F> slope, Index t);

@@ -101,7 +101,12 @@ void Pass::place_barriers(const Piece& first, const Piece& last, int& next) {
           since.push_back({access, pieces_[k].of_memory});
       }
       look(end, found);
-      for (Earlier& earlier : since) earlier.access.before = !earlier.access.before;
+      // Only carried numbers have memory of their own in the next step.
+      for (Earlier& earlier : since) {
+        const int row = earlier.access.row;
+        if (row < 0 || !is_computed(row) || node(row).carried)
+          earlier.access.before = !earlier.access.before;
+      }
     }
   };
   each_conflict([&](std::size_t k, bool) { waits[k] = 1; });

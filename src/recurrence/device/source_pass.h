@@ -103,8 +103,9 @@ class Pass {
                      int lanes = 1);
   // Sets which pieces have a barrier before them and numbers these, and those before and after the
   // loop, from `next` on. The pieces are those of a step, which is repeated: the numbers of now
-  // become those of before, and the memory of those is used again. first, last: what is before and
-  // after the loop.
+  // become those of before, and the memory of those is used again; numbers that are not carried
+  // from step to step have the same memory in every step. first, last: what is before and after the
+  // loop.
   void place_barriers(const Piece& first, const Piece& last, int& next);
   // The barriers before and after the loop, if they are needed.
   std::string first_barrier() const { return outer_barrier(first_barrier_); }

@@ -1,7 +1,7 @@
 // DeltaNet: linear attention with the delta rule (Schlag, Irie and Schmidhuber 2021; in the form of
 // Yang, Wang, Zhang, Shen and Kim 2024). Each head has a matrix S, d x d with d = H / heads, which
 // maps keys to values and which a step corrects for one key:
-//   q = unit(silu(W_q x)),   k = unit(silu(W_k x)),   v = pushdown::silu(W_v x)
+//   q = unit(silu(W_q x)),   k = unit(silu(W_k x)),   v = silu(W_v x)
 //   beta = (1 - l) sigmoid(W_beta x)                     one number for each head
 //   S' = S (I - beta k k^T) + beta v k^T = S + beta (v - S k) k^T
 //   h' = W_o rms(S' q)

@@ -1,7 +1,7 @@
 // Selective state-space cell with a diagonal transition, the core of Mamba (Gu and Dao 2023,
 // algorithm 2 and section 3.4). Each of H channels has N numbers s, and what a step writes, keeps
 // and reads depends on the input:
-//   u = pushdown::silu(W_u x),   z = silu(W_z x)
+//   u = silu(W_u x),   z = silu(W_z x)
 //   step = softplus(W_t W_r u + b_t) : H,   B = W_B u : N,   C = W_C u : N
 //   a_ij = l + (1 - l) exp(-step_i exp(log_rate_ij))
 //   s'_ij = a_ij s_ij + step_i u_i B_j
@@ -34,7 +34,7 @@ struct SelectiveLayer {
 
   SelectiveLayer(const Json& options, const LayerParameters& make)
       : hidden(make.hidden),
-        states(options["states"]),
+        states(options["state_size"]),
         rank((hidden + 15) / 16),
         lowest(options["lowest_eigenvalue"]),
         weight_ih(make.weight("weight_ih", {2 * hidden, make.input})),
@@ -81,9 +81,9 @@ struct SelectiveLayer {
 ControllerKind selective_ssm_controller() {
   return {
       "selective_ssm", "Selective diagonal state-space cell, as in Mamba (Gu and Dao 2023).",
-      cell_options_and(
-          {integer_option("states", 16, "numbers N of each unit's state", 1).between(1, 1 << 20),
-           lowest_eigenvalue_option()}),
+      cell_options_and({integer_option("state_size", 16, "numbers N of the state of each unit", 1)
+                            .between(1, 1 << 20),
+                        lowest_eigenvalue_option()}),
       make_cell<Layered<SelectiveLayer>>};
 }
 

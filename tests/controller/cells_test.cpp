@@ -210,7 +210,7 @@ States deltanet(const Json& options, const Layer& p, const Row& x, const States&
 }
 
 States selective_ssm(const Json& options, const Layer& p, const Row& x, const States& old) {
-  const std::size_t n = old[0].size(), states = options.value("states", 16);
+  const std::size_t n = old[0].size(), states = options.value("state_size", 16);
   const double lowest = options.value("lowest_eigenvalue", 0.0);
   const Row both = p.map("weight_ih", x);
   Row u, rows;
@@ -322,7 +322,7 @@ std::vector<Case> cases() {
           {with("deltanet"), deltanet, 2},
           {with("deltanet", {{"heads", 2}, {"lowest_eigenvalue", -1}}), deltanet, 2},
           {with("selective_ssm"), selective_ssm, 2},
-          {with("selective_ssm", {{"states", 3}, {"lowest_eigenvalue", -1}}), selective_ssm, 2},
+          {with("selective_ssm", {{"state_size", 3}, {"lowest_eigenvalue", -1}}), selective_ssm, 2},
           {with("scalar_lstm"), scalar_lstm, 4},
           {with("scalar_lstm", {{"heads", 2}, {"forget_gate", "exponential"}}), scalar_lstm, 4},
           {with("matrix_lstm"), matrix_lstm, 4},
@@ -522,7 +522,7 @@ TEST(CellInitialisation, FollowsTheOptions) {
 }
 
 TEST(CellInitialisation, OfSelectiveStateSpaces) {
-  const auto cell = make({{"kind", "selective_ssm"}, {"hidden", 200}, {"states", 3}});
+  const auto cell = make({{"kind", "selective_ssm"}, {"hidden", 200}, {"state_size", 3}});
   const Tensor steps = at::softplus(parameter(*cell, "bias_step_l0"));
   EXPECT_GE(steps.min().item<double>(), 0.000999);
   EXPECT_LE(steps.max().item<double>(), 0.1001);

@@ -250,7 +250,7 @@ test('an option in the wrong table names the table to which it belongs', functio
   -- One level too high.
   says('it belongs to controller = { hidden = ... }', model { hidden = 3 })
   says("it belongs to stack = { kind = 'nondeterministic', states = ... }", model { states = 3 })
-  says("it belongs to architecture = 'transformer', heads = ...", model { heads = 3 })
+  says("it belongs to architecture = 'transformer', feedforward = ...", model { feedforward = 3 })
   says('it belongs to optimizer = { learning_rate = ... }', training { learning_rate = 0.1 })
   says('it belongs to optimizer = { learning_rate = ... }', training { lr = 0.1 })
   -- One level too low, and beside.

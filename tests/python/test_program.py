@@ -59,12 +59,23 @@ def test_a_program_that_has_ended_is_started_again(program):
     program._process.kill()
     program._process.wait()
     assert grammar.sample(length=3) == "a c b"
-    # In the middle of a request, the request fails.
-    timer = threading.Timer(0.5, lambda process=program._process: process.terminate())
-    timer.start()
-    with pytest.raises(pushdown.Error, match="the program has ended with status"):
-        while True:
-            grammar.sample(10**5)
+    # In the middle of a request, the request fails; between two requests, the program starts again.
+    failed = threading.Event()
+
+    def end():
+        while not failed.wait(0.5):
+            if process := program._process:
+                process.terminate()
+
+    ending = threading.Thread(target=end)
+    ending.start()
+    try:
+        with pytest.raises(pushdown.Error, match="the program has ended with status"):
+            while True:
+                grammar.sample(10**5)
+    finally:
+        failed.set()
+        ending.join()
     assert grammar.sample(length=3) == "a c b"
 
 

@@ -175,7 +175,7 @@ help 'zzz'
     assert(err:find(text, 1, true), text .. ' in\n' .. err)
   end
   out = run({}, ':history\n:history zzz\n')
-  assert(out:find 'first entry' and out:find "No entry of this session has 'zzz'", out)
+  assert(out:find 'first entry' and out:find "No entry of this prompt has 'zzz'", out)
 end)
 
 test('!command runs a command of the system', function()

@@ -12,7 +12,7 @@ namespace pushdown {
 // full disk does not lose earlier entries. The format is that of libedit.
 class History {
  public:
-  // Reads the file; without one ("") entries are kept for this session only.
+  // Reads the file; without one ("") entries are kept until the program ends.
   explicit History(std::string path);
   // Other prompts hold the lock for milliseconds. A process that holds it for longer costs the
   // entries that wait.

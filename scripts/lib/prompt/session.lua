@@ -17,7 +17,7 @@ local function has_all(text, words)
   return true
 end
 
--- history(line): lists the entries of this session, or those that have all words of the line.
+-- history(line): lists the entries of this prompt, or those that have all words of the line.
 function M.history(line)
   local words = {}
   for word in line:gmatch '%S+' do words[#words + 1] = word end
@@ -30,7 +30,7 @@ function M.history(line)
   end
   if #out == 0 then
     return pager(#words == 0 and 'This is the first entry of the session.'
-      or ("No entry of this session has '%s'; Ctrl-R also searches those of earlier sessions."):format(line))
+      or ("No entry of this prompt has '%s'; Ctrl-R also searches those of earlier ones."):format(line))
   end
   pager(table.concat(out, '\n'))
 end
@@ -69,7 +69,7 @@ function M.save(line)
   end
   if not path then error(':save needs a file, as in :save session.lua', 0) end
   local text, count = M.script()
-  if count == 0 then error(':save: no entry of this session has changed anything, so there is nothing to save', 0) end
+  if count == 0 then error(':save: no entry of this prompt has changed anything, so there is nothing to save', 0) end
   if not force and pd.file.kind(path) then
     error((":save: '%s' exists; :save -f %s replaces it"):format(path, line), 0)
   end

@@ -7,6 +7,7 @@
 #pragma once
 #include "kernel/memory/memories.h"
 #include "kernel/step/device_cells.h"
+#include "kernel/step/device_products.h"
 #include "kernel/step/device_step_numbers.h"
 
 namespace pushdown::device {
@@ -208,12 +209,12 @@ struct StepLoop : StepNumbers<F> {
         });
         break;
       case StepOp::outer: {
-        const Groups of(node, nodes()[node.a].size, nodes()[node.b].size);
+        const ProductGroups of(node, nodes()[node.a].size, nodes()[node.b].size);
         each(team, size, [&](Index i) { out[i] = x[i / of.columns] * y[of.right_of(i)]; });
         break;
       }
       case StepOp::matvec: {
-        const Groups of(node, size, nodes()[node.b].size);
+        const ProductGroups of(node, size, nodes()[node.b].size);
         each(team, size, [&](Index i) {
           const F *matrix = x + i * of.columns, *vector = y + i / of.rows * of.columns;
           F sum = 0;
@@ -259,27 +260,6 @@ struct StepLoop : StepNumbers<F> {
       default: break;
     }
   }
-
-  // The groups of an outer product or of products of matrices and vectors.
-  struct Groups {
-    Index rows, columns;  // of the matrix of a group
-
-    PUSHDOWN_DEVICE Groups(const StepNode& node, Index left, Index right)
-        : rows(left / static_cast<Index>(node.offset)),
-          columns(right / static_cast<Index>(node.offset)) {}
-    // The number of the right that belongs to number i of the matrices.
-    PUSHDOWN_DEVICE Index right_of(Index i) const {
-      return i / (rows * columns) * columns + i % columns;
-    }
-    // The sum over the rows of a group: column j of all matrices with the numbers of the left.
-    PUSHDOWN_DEVICE F column_product(const F* matrices, const F* left, Index j) const {
-      const Index group = j / columns;
-      F sum = 0;
-      for (Index i = group * rows; i < (group + 1) * rows; ++i)
-        sum += matrices[i * columns + j % columns] * left[i];
-      return sum;
-    }
-  };
 
   PUSHDOWN_DEVICE static void softmax(const F* x, F* y, Index size) {
     F largest = x[0], sum = 0;
@@ -374,7 +354,7 @@ struct StepLoop : StepNumbers<F> {
         return;
       }
       case StepOp::outer: {
-        const Groups of(node, nodes()[node.a].size, nodes()[node.b].size);
+        const ProductGroups of(node, nodes()[node.a].size, nodes()[node.b].size);
         add_to(team, node.a, t, [=](Index i) {
           F sum = 0;
           for (Index j = 0; j < of.columns; ++j)
@@ -385,7 +365,7 @@ struct StepLoop : StepNumbers<F> {
         return;
       }
       case StepOp::matvec: {
-        const Groups of(node, node.size, nodes()[node.b].size);
+        const ProductGroups of(node, node.size, nodes()[node.b].size);
         add_to(team, node.a, t, [=](Index i) { return slope[i / of.columns] * y[of.right_of(i)]; });
         add_to(team, node.b, t, [=](Index j) { return of.column_product(x, slope, j); });
         return;

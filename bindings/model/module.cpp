@@ -7,6 +7,7 @@
 #include "bindings/binder/options.h"
 #include "bindings/define/definition.h"
 #include "bindings/grammar/alphabet.h"
+#include "bindings/model/hidden.h"
 #include "bindings/model/predictions.h"
 #include "bindings/model/sequence.h"
 #include "bindings/model/stack_trace.h"
@@ -29,12 +30,6 @@ std::shared_ptr<LanguageModel> language_model(lua_State* L,
 std::shared_ptr<Recognizer> recognizer(lua_State* L, const NewModel<&recognizer_options>& made) {
   return std::make_shared<Recognizer>(alphabet_of(made.alphabet), with_session(L, made.rest),
                                       session_kinds(L));
-}
-
-// 1 x n
-Tensor word_tensor(const SequenceModel& model, const Tokens& tokens) {
-  const Word word = to_word(model.alphabet(), tokens);
-  return at::tensor(std::vector<std::int64_t>(word.begin(), word.end()), at::kLong).unsqueeze(0);
 }
 
 Tensor logits(const LanguageModel& model, const Tokens& tokens) {
@@ -248,6 +243,7 @@ void bind_model(lua_State* L) {
                                 "a nondeterministic stack at each symbol, n x C x W.");
   bind_predictions(language_models);
   bind_trace_method(language_models);
+  bind_hidden(language_models);
   bind_sequence_model(language_models);
   Class<Recognizer> recognizers(module,
                                 "A recognizer: a network that decides whether a string is valid.");
@@ -274,6 +270,7 @@ void bind_model(lua_State* L) {
           "model:next_symbols(tokens, {options}) -> Tensor  Returns the probabilities m x V of the "
           "next symbol after every pass of a string, for a model with next_symbol = true.");
   bind_trace_method(recognizers);
+  bind_hidden(recognizers);
   bind_sequence_model(recognizers);
   bind_stack_trace(module);
   Class<ModelState>(module, "The state of a model in a string that it reads in pieces.")

@@ -33,6 +33,11 @@ OptionRows ParameterOptions::rows() {
        {"source", &Self::source, "name of the table in messages"}});
 }
 
+Tensor word_tensor(const SequenceModel& model, const Tokens& tokens) {
+  const Word word = to_word(model.alphabet(), tokens);
+  return at::tensor(std::vector<std::int64_t>(word.begin(), word.end()), at::kLong).unsqueeze(0);
+}
+
 std::vector<OptionGroup> option_groups(std::vector<OptionSpec> (*specs)(const std::string&)) {
   std::vector<OptionGroup> groups;
   for (const auto& kind : network_kinds())

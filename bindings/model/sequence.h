@@ -35,6 +35,9 @@ std::string program_text(const char* where, const ProgramOptions& options, const
   return written_program(where, *plan->program(), options.steps, options.format);
 }
 
+// The ids of a string : 1 x n
+Tensor word_tensor(const SequenceModel& model, const Tokens& tokens);
+
 // The options of a network, which depend on its architecture.
 std::vector<OptionGroup> option_groups(std::vector<OptionSpec> (*specs)(const std::string&));
 

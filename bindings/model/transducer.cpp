@@ -3,6 +3,7 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/kinds.h"
 #include "bindings/define/definition.h"
+#include "bindings/model/hidden.h"
 #include "bindings/model/sequence.h"
 #include "bindings/model/stack_trace.h"
 #include "bindings/session/state.h"
@@ -153,6 +154,7 @@ void bind_transducer(lua_State* L) {
         }>("target_alphabet",
            "model:target_alphabet() -> Alphabet  Returns the symbols of the targets.");
     bind_trace_method(type);
+    bind_hidden(type);
     bind_sequence_model(type);
   }
   lua_pop(L, 1);

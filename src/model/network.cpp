@@ -21,6 +21,19 @@ std::vector<NetworkTrace> traces_of(const Network& network, const PassRequest& r
   return traces;
 }
 
+Tensor carried_passes(const Tensor& hiddens, const Refinement& refinement) {
+  const std::int64_t size = hiddens.size(1), first = refinement.carry_first ? 1 : refinement.passes;
+  if (refinement.passes == 1) return hiddens;
+  return at::cat({hiddens.narrow(1, 0, 1), hiddens.slice(1, first, size, refinement.passes)}, 1);
+}
+
+std::vector<Tensor> layers_of(const Network& network, const PassRequest& request) {
+  const at::NoGradGuard guard;
+  if (const auto* layered = dynamic_cast<const LayeredNetwork*>(&network))
+    return layered->layers(request);
+  return {carried_passes(network.run(request).hiddens, request.refinement)};
+}
+
 Tensor repeated_words(const Tensor& words, std::int64_t times) {
   return times == 1 ? words : words.repeat_interleave(times, 1);
 }

@@ -56,7 +56,7 @@ Tensor make_embedding(const Json& options, const ModuleContext& context) {
   return size > 0 ? uniform_parameter({context.input, size}, -0.1, 0.1, context) : Tensor();
 }
 
-class RecurrentNetwork : public Network, public TraceableNetwork {
+class RecurrentNetwork : public Network, public TraceableNetwork, public LayeredNetwork {
  public:
   RecurrentNetwork(const Json& options, const ModuleContext& context, const Kinds& kinds)
       : symbols_(context.input),
@@ -144,6 +144,23 @@ class RecurrentNetwork : public Network, public TraceableNetwork {
     const Tensor first = hiddens.view({length, passes, hidden_size()}).select(1, 0);
     const auto evaluated = rnn_.stack().evaluated();
     return {{1, stack_kind_, trace_of(evaluated ? *evaluated : rnn_.stack(), first)}};
+  }
+  std::vector<Tensor> layers(const PassRequest& request) const override {
+    const auto count = static_cast<std::size_t>(rnn_.controller().layers());
+    if (count == 1) return {carried_passes(run(request).hiddens, request.refinement)};
+    const Tensor inputs = inputs_of(request.words);
+    const auto batch = inputs.size(0);
+    std::vector<std::vector<Tensor>> all(count, {at::zeros({batch, hidden_size()}, options())});
+    StackRnnState state = rnn_.initial(batch, inputs.size(1));
+    for (std::int64_t t = 0; t < inputs.size(1); ++t) {
+      state = rnn_.read(inputs.narrow(1, t, 1), state, nullptr, request.refinement).second;
+      // Every layer has as many tensors, its hidden vector first (controller/layered.h).
+      for (std::size_t layer = 0; layer < count; ++layer)
+        all[layer].push_back(state.controller[layer * (state.controller.size() / count)]);
+    }
+    std::vector<Tensor> layers;
+    for (const auto& vectors : all) layers.push_back(at::stack(vectors, 1));
+    return layers;
   }
   NamedTensors strengths(const Tensor& words) const override {
     return rnn_.strengths(inputs_of(words));

@@ -139,7 +139,7 @@ struct TransformerState : NetworkState {
   }
 };
 
-class Transformer : public Network, public TraceableNetwork {
+class Transformer : public Network, public TraceableNetwork, public LayeredNetwork {
  public:
   Transformer(const Json& options, const ModuleContext& given)
       : begin_symbol_(given.input),
@@ -236,6 +236,19 @@ class Transformer : public Network, public TraceableNetwork {
       if (const Stack* stack = sublayer.stack())
         all.push_back({static_cast<std::int64_t>(l) + 1, layers_[l].kind, trace_of(*stack, x[0])});
     });
+    return all;
+  }
+
+  // The vectors of a layer are those that the next one reads: its output after normalization.
+  std::vector<Tensor> layers(const PassRequest& request) const override {
+    const Tensor symbols = at::constant_pad_nd(repeated(request.words, request.refinement), {1, 0},
+                                               static_cast<double>(begin_symbol_));
+    std::vector<Tensor> all;
+    const Tensor last =
+        forward(symbols, nullptr, nullptr, [&](std::size_t layer, const Tensor& read) {
+          if (layer > 0) all.push_back(carried_passes(read, request.refinement));
+        });
+    all.push_back(carried_passes(last, request.refinement));
     return all;
   }
 

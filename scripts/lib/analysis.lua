@@ -1,10 +1,13 @@
--- What a trained language model has learned about a language, from files of sentences: minimal pairs, of which the
--- model should prefer the grammatical one, and the surprisal of every word.
+-- What a trained model has learned about a language: from files of sentences minimal pairs, of which the model should
+-- prefer the grammatical one, and the surprisal of every word; and from the hidden vectors of strings, what a linear
+-- probe finds in them.
 --
 --   print(pd.analysis.minimal_pairs(model, 'pairs.tsv'))   -- columns good and bad, and phenomenon if there is one
 --   pd.analysis.surprisals(model, 'sentences.tsv'):save 'surprisals'
+--   print(pd.analysis.probe(model, strings, { pda = pd.pda.load 'dyck_pda' }))
 local data = require 'pushdown.data'
 local pd = require 'pushdown'
+local probe = require 'pushdown.analysis.probe'
 local table_of = require 'pushdown.text.table'
 
 local M = {}
@@ -109,5 +112,35 @@ function M.surprisals(model, path, options)
   return table_of.new { columns = { 'string', 'place', 'word', { 'surprisal', format = '%.4f' }, 'unknown' },
     rows = rows }
 end
+
+local probe_options = pd._options.declare('analysis.probe', {
+  { 'pda', nil, 'deterministic automaton whose state, depth of the stack and top symbol are the labels', type = 'Pda' },
+  { 'labels', nil, 'those of state, depth and top to probe; or, without an automaton, a function of a string that '
+    .. 'returns the label after each symbol, false to leave a position out', type = 'list of texts or function' },
+  { 'name', 'label', 'name of the labels of a function' },
+  { 'vectors', nil, 'a function of a string and the model that returns the vectors to probe, n x H or L x n x H for n '
+    .. 'symbols, in place of model:hidden', type = 'function' },
+  { 'test', 0.3, 'share of the strings on which the probes are measured', minimum = 0, maximum = 1 },
+  { 'test_strings', nil, 'these strings in place of a share, for example longer ones; those that are also among the '
+    .. 'others are left out', type = 'Dataset or LabelledDataset or list' },
+  { 'context', 1, 'number of last symbols that are a type: the types of the control task, and what the floor by symbol '
+    .. 'knows', minimum = 1 },
+  { 'untrained', true, 'also probes a network of the same shape with new parameters' },
+  { 'bin_width', 5, 'width of the bins by position', minimum = 1 },
+  { 'penalty', 1e-3, 'weight of the squared norm of the probe', minimum = 0 },
+  { 'seed', 1, 'decides the split, the control task and the untrained network', minimum = 0 },
+})
+
+-- analysis.probe(model, strings, {options}) -> a Probe: how well multinomial logistic regression recovers labels of
+-- positions from the hidden vectors of a language model or a recognizer, for each layer. `strings` is a dataset or a
+-- list of strings; equal ones count once. The probe of a layer is trained on the positions of some strings and measured
+-- on those of the others. The result prints as a table of accuracies. Beside the probe's stand those of rules that see
+-- no vectors, the most frequent label in training (majority) and that after the same symbol (by symbol); of a probe of
+-- an untrained network; and of a probe of the control task (Hewitt and Liang 2019), in which every type of symbol has a
+-- random label. Selectivity is accuracy minus control. A label that does not occur in training counts as wrong. Fields:
+-- rows, a list of {label =, layer =, classes =, accuracy =, majority =, by_symbol =, untrained =, control =,
+-- selectivity =, bins =}; table and positions, the table and that of the accuracies by position, as of report.table.
+-- Method: :svg{ label =, path = }, the accuracies by position as a picture.
+function M.probe(model, strings, options) return probe(model, strings, probe_options(options)) end
 
 return M

@@ -8,9 +8,9 @@ local M = {}
 -- The layers from the lowest on: the modules, with the folders of their names, and the layers directly below.
 M.layers = {
   { name = 'base', below = {},
-    modules = { 'analysis', 'csv', 'data', 'files', 'grammar', 'json', 'published', 'tables', 'test', 'text' } },
+    modules = { 'csv', 'data', 'files', 'grammar', 'json', 'published', 'tables', 'test', 'text' } },
   { name = 'statistics', modules = { 'statistics' }, below = { 'base' } },
-  { name = 'plot', modules = { 'plot' }, below = { 'statistics' } },
+  { name = 'plot', modules = { 'plot', 'analysis' }, below = { 'statistics' } },
   { name = 'store', modules = { 'store' }, below = { 'base' } },
   { name = 'runs', modules = { 'runs' }, below = { 'store', 'statistics' } },
   { name = 'experiment', modules = { 'experiment' }, below = { 'runs', 'plot' } },

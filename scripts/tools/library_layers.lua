@@ -8,7 +8,7 @@ local M = {}
 -- The layers from the lowest on: the modules, with the folders of their names, and the layers directly below.
 M.layers = {
   { name = 'base', below = {},
-    modules = { 'csv', 'data', 'files', 'grammar', 'json', 'published', 'tables', 'test', 'text' } },
+    modules = { 'csv', 'data', 'files', 'grammar', 'json', 'languages', 'published', 'tables', 'test', 'text' } },
   { name = 'statistics', modules = { 'statistics' }, below = { 'base' } },
   { name = 'plot', modules = { 'plot', 'analysis' }, below = { 'statistics' } },
   { name = 'store', modules = { 'store' }, below = { 'base' } },

@@ -10,6 +10,7 @@ local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
+local rows_of = require 'pushdown.data.rows_of'
 local table_of = require 'pushdown.text.table'
 local tables = require 'pushdown.tables'
 
@@ -222,41 +223,37 @@ function M.read(path, options)
 end
 
 local write_options = pd._options.declare('data.write', {
+  { 'count', nil, 'number of strings or pairs that are drawn from a Sampler, a Grammar or Pairs', type = 'integer',
+    minimum = 1 },
+  { 'seed', 1, 'random seed of what is drawn', minimum = 0 },
   { 'text', 'text', 'key or column of the strings' },
   { 'label', 'label', 'that of the labels, 1 for valid strings and 0 for others, if there are labels' },
+  { 'source', 'source', 'that of the sources of pairs' },
+  { 'target', 'target', 'that of the targets of pairs' },
   { 'format', nil, 'the format, if the name of the file does not end so: jsonl, csv or tsv', type = 'text' },
 })
 
--- data.write(path, dataset, {options}): writes the strings of a Dataset or LabelledDataset, with blanks between their
--- symbols, as JSON lines (.jsonl), comma-separated (.csv) or tab-separated values (.tsv), as other programs read them,
--- for example for the pretraining of a language model on a formal language. data.read reads them again.
+-- data.write(path, data, {options}): writes strings, with blanks between their symbols, as JSON lines (.jsonl),
+-- comma-separated (.csv) or tab-separated values (.tsv), as other programs read them, for example for the pretraining
+-- of a language model on a formal language. The data are a Dataset or LabelledDataset, `count` strings that are drawn
+-- from a Sampler or a Grammar, `count` Pairs of a transduction, or a list of strings or of {source =, target =}, such
+-- as a model or a synchronous grammar draws. Pairs have two columns. data.read reads the strings again.
 function M.write(path, dataset, options)
   options = write_options(options)
-  if type(dataset) ~= 'userdata' then fail('write', 'expected a dataset, got %s', tostring(dataset)) end
   local format = options.format or path:match '%.(%a+)$' or ''
-  -- Only labelled datasets have labels.
-  local labelled, truths = pcall(function() return dataset:labels() end)
-  local columns, rows = { options.text, labelled and options.label or nil }, {}
-  for i, string in ipairs(dataset:strings()) do
-    rows[i] = { type(string) == 'table' and table.concat(string, ' ') or string,
-      labelled and (truths[i] and 1 or 0) or nil }
-  end
-  local lines = {}
-  if format == 'csv' then
-    return files.write(path, table_of.new({ columns = columns, rows = rows }):csv())
-  elseif format == 'tsv' then
-    lines[1] = table.concat(columns, '\t')
-    for i, row in ipairs(rows) do lines[i + 1] = table.concat(row, '\t') end
-  elseif format == 'jsonl' then
-    for i, row in ipairs(rows) do
-      local keyed = { [options.text] = row[1] }
-      if labelled then keyed[options.label] = row[2] end
-      lines[i] = json.encode(json.ordered(keyed, columns))
-    end
-  else
+  if format ~= 'csv' and format ~= 'tsv' and format ~= 'jsonl' then
     fail('write', "'%s': expected a file .jsonl, .csv or .tsv, or the option format", path)
   end
-  files.write(path, table.concat(lines, '\n') .. '\n')
+  local columns, rows = rows_of(dataset, options)
+  if format == 'csv' then return files.write(path, table_of.new({ columns = columns, rows = rows }):csv()) end
+  local file = pd.file.writer(path)
+  if format == 'tsv' then file:write(table.concat(columns, '\t') .. '\n') end
+  for _, row in ipairs(rows) do
+    local keyed = {}
+    for i, name in ipairs(columns) do keyed[name] = row[i] end
+    file:write((format == 'tsv' and table.concat(row, '\t') or json.encode(json.ordered(keyed, columns))) .. '\n')
+  end
+  file:commit()
 end
 
 local collect_options = pd._options.declare('data.collect', of_symbols)

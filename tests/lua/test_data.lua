@@ -180,6 +180,51 @@ test('what is written is read again, in every format', function()
   test.fails('expected a dataset, got 7', function() pd.data.write(folder .. '/x.csv', 7) end)
 end)
 
+test('whatever draws strings or pairs can be written', function()
+  local path = folder .. '/drawn.jsonl'
+  local function lines() return pd.tables.matches(files.read(path), '[^\n]+') end
+  local grammar = pd.grammar.parse "S -> 'a' S 'b' [0.4] | 'a' 'b' [0.6]"
+  local sampler = grammar:sampler { lengths = { 2, 8 } }
+  for _, source in ipairs { grammar, sampler } do
+    pd.data.write(path, source, { count = 12, seed = 3 })
+    local expected = source:sample { count = 12, seed = 3 }
+    test.equal(#lines(), 12)
+    for i, line in ipairs(lines()) do test.equal(line, ('{"text":"%s"}'):format(expected[i])) end
+  end
+  local pairs_of = pd.task.chomsky('reverse_string', { lengths = { 1, 5 } })
+  pd.data.write(path, pairs_of, { count = 4, seed = 2 })
+  local first = pairs_of:draw(4, { seed = 2 })[1]
+  test.equal(lines()[1], ('{"source":"%s","target":"%s"}'):format(first.source, first.target))
+  pd.data.write(folder .. '/drawn.tsv', pairs_of, { count = 4, seed = 2, source = 'from', target = 'to' })
+  test.equal(files.read(folder .. '/drawn.tsv'):match '^[^\n]*\n[^\n]*',
+    ('from\tto\n%s\t%s'):format(first.source, first.target))
+  local words = pd.task.transduction { kind = 'word_problem', group = 's3', lengths = { 2, 3 } }
+  pd.data.write(path, words, { count = 3 })
+  test.equal(#lines(), 3)
+  local synchronous = pd.grammar.load 'svo_to_sov'
+  pd.data.write(path, synchronous:sample { count = 5, lengths = { 3, 12 }, seed = 1 })
+  local drawn = synchronous:sample { count = 5, lengths = { 3, 12 }, seed = 1 }
+  test.equal(json.decode(lines()[5]).target, drawn[5].target)
+  local model = pd.model.language_model { alphabet = { 'a' }, controller = { kind = 'elman', hidden = 2 }, seed = 1 }
+  pd.data.write(path, model:sample { count = 3, length = 4, seed = 1 })
+  test.equal(lines()[3], '{"text":"a a a a"}')
+  pd.data.write(path, { { 'a', 'b' }, 'b' })
+  test.equal(lines()[1], '{"text":"a b"}')
+  pd.data.write(path, pd.languages.shuffle_dyck({}):dataset(6, { lengths = { 2, 6 } }))
+  test.equal(#lines(), 6)
+  pd.data.write(path, pd.task.labelled { grammar = grammar, lengths = { 2, 6 }, positives = 2, negatives = 2,
+    seed = 1 })
+  assert(files.read(path):find '"label":1' and files.read(path):find '"label":0')
+  test.fails('expected the option count: a Sampler draws without end', function() pd.data.write(path, sampler) end)
+  test.fails('the option count is for a Sampler, a Grammar or Pairs, not for a table', function()
+    pd.data.write(path, { 'a' }, { count = 3 })
+  end)
+  test.fails('entry 2: expected a pair', function() pd.data.write(path, { { source = 'a', target = 'b' }, 'b' }) end)
+  test.fails('string 2: expected a text or a list of symbols, got a number', function()
+    pd.data.write(path, { 'a', 7 })
+  end)
+end)
+
 test('the datasets can be used in training', function()
   local lines = {}
   for i = 1, 40 do lines[i] = json.encode { text = ('a '):rep(i % 5) .. 'b', label = i % 5 % 2 } end

@@ -84,6 +84,11 @@ add('state_tracking-small', 0.5, { 'scores' }, '--tasks parity_check,modular_ari
   .. '--lengths 3,20 --longest 100 --steps 3000 --steps-of-an-epoch 250 --hidden 32 --width 32 --recurrent-layers 1 '
   .. '--batches 32,32 --learning-rates 1e-3,1e-2 --test-pairs 32 --stop-perplexity 1.01',
   { folder = 'runs/state_tracking/small_grid' })
+-- The settings are those of the full protocol, but for fewer restarts and test strings, and 100 training strings.
+local counting = 'an_bn_100,an_bn_cn_100,an_bn_cn_dn_100,an_b2n_100,an_bm_cnm_100'
+add('optimum-small', 0.7, { 'scores' }, '--tasks ' .. counting .. ',dyck_1_100,dyck_2_100,addition_100 --models rnn,'
+  .. 'rnn_recipe,lstm,lstm_recipe,superposition,superposition_recipe,stratification,stratification_recipe,counters,'
+  .. 'counters_recipe --restarts 3 --test-strings 100', { folder = 'runs/optimum/small_grid' })
 
 -- The limits of all searches; most of them end earlier.
 add('recipes', nil, { 'table' })

@@ -27,6 +27,9 @@ return {
   ['state_tracking/train'] = {
     file = { name = 'lengths.csv', columns = { { 'length', 0 }, { 'accuracy', 4 } } },
   },
+  ['optimum/train'] = {
+    file = { name = 'lengths.csv', columns = { { 'length', 0 }, { 'accuracy', 4 } } },
+  },
   ['recipes/train'] = {
     curve = { metrics = { 'cross_entropy_difference', 'set_accuracy', 'coarse', 'accuracy', 'cross_entropy' },
       decimals = 4, points = 150 },

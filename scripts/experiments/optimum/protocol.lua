@@ -1,0 +1,219 @@
+-- The distance to the optimum as one place for the scripts of this folder: tasks, models, one training and its numbers.
+-- docs/reference/experiments/optimum.md lists what comes from Lan et al. (2022) and what was chosen.
+local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
+local json = require 'pushdown.json'
+local report = require 'pushdown.report'
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
+local addition, languages = dofile(here .. 'addition.lua'), dofile(here .. 'languages.lua')
+local measure = dofile(here .. 'measure.lua')
+
+local M = { tasks = {}, models = {}, model_names = {} }
+
+-- A task is a language and the number of its training strings: an_bn_100.
+local of_task = {}
+local function add(language, strings)
+  local name = ('%s_%d'):format(language.name, strings)
+  M.tasks[#M.tasks + 1] = name
+  of_task[name] = { language = language, strings = strings, title = ('%s, %d'):format(language.title, strings) }
+end
+for _, language in ipairs(languages.list) do
+  add(language, 100)
+  add(language, 500)
+end
+add(addition, 100)
+add(addition, 400)
+
+for i, model in ipairs(dofile(here .. 'models.lua')) do
+  M.model_names[i], M.models[model.name] = model.name, model
+end
+
+-- What every script of this folder can change.
+M.options = {
+  { 'strings_seed', 1, 'decides the training strings and, with the next numbers, those of validation and test',
+    minimum = 0 },
+  { 'beyond', 1000, 'counts of the test after the largest of the training; of two counts 49 at most', minimum = 1 },
+  { 'test_strings', 62500, 'test strings at most, evenly spread over those of the paper; of brackets, which are drawn, '
+    .. '50,000 at most', minimum = 1 },
+  { 'nondeterministic_strings', 10, 'the same for nondeterministic stacks, whose time grows with the cube of the '
+    .. 'length', minimum = 1 },
+  { 'epsilon', 0.005, 'brackets: a symbol of at most this probability counts as excluded', minimum = 0, maximum = 1,
+    type = 'number' },
+  { 'epochs', 1000, 'epochs of the plain protocol, an update each', minimum = 1 },
+  { 'learning_rate', 1e-3, 'of the plain protocol', minimum = 0, type = 'number' },
+  { 'recipe_epochs', 300, 'epochs of the recipe', minimum = 1 },
+  { 'recipe_learning_rate', 0.01, 'of the recipe, at its start', minimum = 0, type = 'number' },
+  { 'recipe_batch', 10, 'strings in one update of the recipe', minimum = 1 },
+  { 'recipe_noise', 0.5, 'standard deviation of the noise on the state in the recipe', minimum = 0, type = 'number' },
+  { 'cell', 4, 'size of the vectors of stacks', minimum = 1 },
+  { 'counters', 4, 'stacks of the counters', minimum = 1 },
+  { 'states', 2, 'states of nondeterministic stacks', minimum = 1 },
+  { 'symbols', 3, 'symbols of nondeterministic stacks', minimum = 1 },
+  { 'piece', 100, 'symbols that are read at once in tests', minimum = 1 },
+}
+M.quick = { beyond = 200, test_strings = 50, nondeterministic_strings = 3, epochs = 300, recipe_epochs = 50 }
+M.smoke = { beyond = 4, test_strings = 6, nondeterministic_strings = 2, epochs = 2, recipe_epochs = 2, cell = 2,
+  counters = 2, states = 1, symbols = 2, piece = 5 }
+
+function M.with_options(own) return experiment.join_options(own, M.options) end
+
+function M.title(task) return of_task[task].title end
+
+-- ---- Data ----
+
+local function sizes_of(language, strings)
+  local sizes = {}
+  for i, symbols in ipairs(strings) do sizes[i] = language.size(symbols) end
+  return sizes
+end
+
+-- The strings of a task: train, valid and test, each {strings or pairs =, sizes =, weights =}, and `largest`, the
+-- largest size in training. The validation has as many strings as the training, from the same process; of addition
+-- there are no others, and it is the training again.
+function M.data(options)
+  local task = of_task[options.task]
+  local language, found = task.language, { language = task.language }
+  local limit = options.test_strings
+  local stack = M.models[options.model].stack
+  if stack and stack(options).kind:find 'nondeterministic' then
+    limit = math.min(limit, options.nondeterministic_strings)
+  end
+  if language == addition then
+    local numbers = math.sqrt(task.strings)
+    found.train = addition.set(0, numbers - 1, task.strings, languages.spread)
+    found.valid, found.largest = found.train, numbers - 1
+    found.test = addition.set(numbers + 1, numbers + 250, limit, languages.spread)
+    return found
+  end
+  found.largest = 0
+  for place, part in ipairs { 'train', 'valid' } do
+    local strings = languages.strings(language, task.strings, options.strings_seed + place - 1)
+    found[part] = { strings = strings, sizes = sizes_of(language, strings) }
+  end
+  for _, size in ipairs(found.train.sizes) do found.largest = math.max(found.largest, size) end
+  found.test = language.test(found.largest, { beyond = options.beyond, test_strings = limit,
+    test_draws = math.min(50000, limit), random = languages.generator(options.strings_seed + 2) })
+  found.test.sizes = sizes_of(language, found.test.strings)
+  return found
+end
+
+local function optimum(language, set) return language == addition and 0 or languages.optimum(language, set) end
+
+local function measured(model, language, set, options)
+  if language == addition then return addition.measure(model, set) end
+  return measure.measure(model, language, set, { batch = 50, piece = options.piece, epsilon = options.epsilon })
+end
+
+-- ---- Training ----
+
+function M.model(options, language)
+  local row = M.models[options.model]
+  local given = { controller = { kind = row.controller, hidden = options.hidden }, seed = options.seed,
+    stack = row.stack and row.stack(options), noise = row.recipe and options.recipe_noise or 0 }
+  if language == addition then
+    given.source_alphabet, given.target_alphabet = addition.source_alphabet, addition.target_alphabet
+    given.alignment, given.output_embedding = 'along', 0
+    return pd.model.transducer(given)
+  end
+  given.alphabet = language.alphabet
+  return pd.model.language_model(given)
+end
+
+local function dataset(language, set)
+  if language == addition then return pd.task.pairs(set.pairs) end
+  local texts = {}
+  for i, symbols in ipairs(set.strings) do texts[i] = table.concat(symbols, ' ') end
+  return pd.task.dataset { alphabet = language.alphabet, strings = texts }
+end
+
+-- The plain protocol makes one update of all strings in an epoch and ends with its last one. The recipe makes many,
+-- with noise on the state and a learning rate that falls to 0, and keeps the epoch that is best on the validation
+-- strings. A training takes seconds, less than checkpoints of its epochs would.
+local function trained(options, data)
+  local recipe, language = M.models[options.model].recipe, data.language
+  local count = #(data.train.strings or data.train.pairs)
+  local model = M.model(options, language)
+  local given = { model = model, train = dataset(language, data.train), seed = options.seed, stop_patience = 0,
+    decay_patience = 0, clip_norm = recipe and 5 or 0, epochs = recipe and options.recipe_epochs or options.epochs,
+    batch = recipe and options.recipe_batch or count,
+    optimizer = { kind = 'adam', learning_rate = recipe and options.recipe_learning_rate or options.learning_rate },
+    annealing = { kind = recipe and 'cosine' or 'none' }, progress = false }
+  if language == addition then
+    given.epoch_batches, given.accuracy_every = recipe and math.ceil(count / options.recipe_batch) or 1, 0
+  else
+    -- Strings of one length are a batch, and all batches together are an update of the plain protocol.
+    given.valid, given.accumulate = dataset(language, data.valid), recipe and 1 or count
+  end
+  local trainer, lowest, kept = pd.train.trainer(given), math.huge, nil
+  for epoch in trainer:epochs() do
+    local loss = epoch.cross_entropy or epoch.train_perplexity
+    if recipe and loss < lowest then
+      lowest, kept = loss, {}
+      for name, tensor in pairs(model:parameters()) do kept[name] = tensor:detach():clone() end
+    end
+  end
+  if kept then model:set_parameters(kept) end
+  return model, trainer
+end
+
+-- lengths.csv: the share of strings that are right, by size in at most 20 bins.
+local function save_lengths(run, sets)
+  local all = {}
+  for _, set in ipairs(sets) do
+    for i, size in ipairs(set.sizes) do
+      all[#all + 1] = { size, set.found.right[i] and 1 or 0, set.weights and set.weights[i] or 1 }
+    end
+  end
+  table.sort(all, function(a, b) return a[1] < b[1] end)
+  local width, rows = math.max(1, math.ceil(all[#all][1] / 20)), {}
+  for _, item in ipairs(all) do
+    local bin = width * math.ceil(item[1] / width)
+    if not rows[#rows] or rows[#rows][1] ~= bin then rows[#rows + 1] = { bin, 0, 0 } end
+    local row = rows[#rows]
+    row[2], row[3] = row[2] + item[2] * item[3], row[3] + item[3]
+  end
+  for i, row in ipairs(rows) do rows[i] = { row[1], row[2] / row[3] } end
+  report.table { columns = { 'length', 'accuracy' }, rows = rows }:save(run:path 'lengths')
+end
+
+local keys = { 'task', 'model', 'hidden', 'seed', 'restart', 'parameters', 'updates', 'largest', 'optimum',
+  'cross_entropy', 'difference', 'valid_loss', 'train_difference', 'score', 'right_share', 'reach', 'seconds',
+  'stopped' }
+
+-- One training to its end, in the folder of `run`. Writes network.safetensors, lengths.csv and, last, result.json.
+-- Returns the result: optimum, cross_entropy and difference on the test strings and valid_loss on those of validation,
+-- in bits per symbol; score, the accuracy (languages.lua); right_share, the share of test strings that are right at all
+-- steps; and reach, the largest size up to which all strings are, those of training included.
+function M.train(options, run)
+  local before = run:earlier_result()
+  if before then return before end
+  local data = M.data(options)
+  local language = data.language
+  local model, trainer = trained(options, data)
+  local seconds = 0
+  for _, epoch in ipairs(trainer:history()) do seconds = seconds + epoch.seconds end
+  model:save(run:path 'network.safetensors')
+  local sets = { data.train, data.test }
+  for _, set in ipairs(sets) do set.found = measured(model, language, set, options) end
+  local sizes, right = {}, {}
+  for _, set in ipairs(sets) do
+    for i, size in ipairs(set.sizes) do
+      sizes[#sizes + 1] = size
+      right[#sizes] = set.found.right[i]
+    end
+  end
+  save_lengths(run, sets)
+  local found, bound = data.test.found, optimum(language, data.test)
+  local result = json.ordered({ task = options.task, model = options.model, hidden = options.hidden,
+    seed = options.seed, restart = options.restart, parameters = model:parameter_count(), updates = trainer:updates(),
+    largest = data.largest, optimum = bound, cross_entropy = found.cross_entropy,
+    difference = found.cross_entropy - bound,
+    valid_loss = measured(model, language, data.valid, options).cross_entropy,
+    train_difference = data.train.found.cross_entropy - optimum(language, data.train),
+    score = found.accuracy, right_share = found.right_share, reach = measure.reach(sizes, right), seconds = seconds,
+    stopped = trainer:finished() }, keys)
+  run:finish(result)
+  return result
+end
+
+return M

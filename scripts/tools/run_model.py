@@ -9,9 +9,9 @@ import numpy as np
 READS = {  # of each kind the options that this program reads; with =, the only values that it reads
     "language_model": "controller stack embedding kernels noise noise_mean dropout end_symbol dtype device seed "
                       "architecture=recurrent coupling=input carry_forward=none initial_state=zero|learned",
-    "elman": "hidden layers activation=tanh|sigmoid|scaled_tanh", "gru": "hidden layers",
-    "lstm": "hidden layers activation=tanh|sigmoid|scaled_tanh", "lstm_peephole": "hidden layers", "none": "",
-    "superposition": "size bias vector=sigmoid|linear|exp no_op depth temperature",
+    "elman": "hidden layers activation=tanh|sigmoid|scaled_tanh|relu", "gru": "hidden layers",
+    "lstm": "hidden layers activation=tanh|sigmoid|scaled_tanh|relu", "lstm_peephole": "hidden layers", "none": "",
+    "superposition": "size stacks=1 joint_actions bias vector=sigmoid|linear|exp no_op depth temperature",
     "stratification": "size memories=1 pop_bias push=sigmoid|expectation|fixed pop=sigmoid|expectation|fixed "
                       "read=expectation|fixed max_strength",
     "nondeterministic": "states symbols reading=symbol|state_symbol bottom=original|reexposed window normalized "
@@ -39,7 +39,7 @@ def sigmoid(x): return 1 / (1 + np.exp(-x))
 def softmax(x): return np.exp(x - np.logaddexp.reduce(x, -1, keepdims=True))
 def layer(p, name, h): return p[f"stack.{name}_weight"] @ h + p.get(f"stack.{name}_bias", 0)
 ACTIVATIONS = {"tanh": np.tanh, "sigmoid": sigmoid, "linear": lambda x: x, "exp": np.exp,
-               "scaled_tanh": lambda x: 1.7519 * np.tanh(x * 2 / 3)}
+               "scaled_tanh": lambda x: 1.7519 * np.tanh(x * 2 / 3), "relu": lambda x: np.maximum(x, 0)}
 
 # A cell returns the next vectors of the state of layer k, the hidden vector first. `x`: what the layer reads.
 def gates(p, k, of, v): return p[f"controller.weight_{of}_l{k}"] @ v + p[f"controller.bias_{of}_l{k}"]

@@ -1,5 +1,5 @@
 // Simple recurrent network (Elman 1990): h' = f(W_ih x + b_ih + W_hh h + b_hh), f = tanh, the
-// logistic function or scaled_tanh (activation.h).
+// logistic function, scaled_tanh or relu (activation.h).
 #pragma once
 #include "controller/activation.h"
 #include "controller/layered.h"

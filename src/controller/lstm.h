@@ -2,8 +2,9 @@
 // in the order i, f, g, o:
 //   [i f g o] = W_ih x + b_ih + W_hh h + b_hh
 //   c' = sigmoid(f) c + sigmoid(i) a(g),   h' = sigmoid(o) a(c')
-// where a is tanh or, by option, the logistic function or scaled_tanh (activation.h), as in Mali et
-// al. (2021), equations 15 and 16. The state contains h and c of every layer: h_0, c_0, h_1, c_1,
+// where a is tanh or, by option, the logistic function, scaled_tanh or relu (activation.h), as in
+// Mali et al. (2021), equations 15 and 16. The state contains h and c of every layer: h_0, c_0,
+// h_1, c_1,
 // ...
 #pragma once
 #include "controller/activation.h"

@@ -67,6 +67,7 @@ class SecondOrder : public Layered<SecondOrderLayer> {
 ControllerKind second_order_controller() {
   auto activation = activation_option();
   activation.default_value = "sigmoid";
+  std::erase(activation.choices, "relu");  // not among the loops of HigherOrderShape
   return {"second_order", "Second-order recurrent network (Giles et al. 1992).",
           cell_options_and(
               {activation,

@@ -42,6 +42,7 @@ using Step = States (*)(const Json& options, const Layer&, const Row& x, const S
 double squash(const Json& options, const char* otherwise, double x) {
   const auto name = options.value("activation", std::string(otherwise));
   if (name == "sigmoid") return sigmoid(x);
+  if (name == "relu") return std::max(x, 0.0);
   return name == "tanh" ? std::tanh(x) : 1.7519 * std::tanh(2 * x / 3);
 }
 
@@ -304,6 +305,7 @@ std::vector<Case> cases() {
   return {{with("elman"), elman, 1},
           {with("elman", {{"activation", "sigmoid"}}), elman, 1},
           {with("elman", {{"activation", "scaled_tanh"}}), elman, 1},
+          {with("elman", {{"activation", "relu"}}), elman, 1},
           {with("second_order"), second_order, 1},
           {with("second_order", {{"activation", "tanh"}, {"range", 0.5}}), second_order, 1},
           {with("lstm_peephole"), lstm_peephole, 2},

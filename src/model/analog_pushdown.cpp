@@ -136,7 +136,7 @@ class AnalogPushdown : public Network, public TraceableNetwork {
 
   Passes run(const PassRequest& request) const override {
     if (request.window > 0) return {};
-    const auto& [words, refinement, noise, window, lengths] = request;
+    const auto& [words, refinement, noise, window, lengths, sources] = request;
     const Tensor recorded = run_recorded(words, refinement, noise);
     if (recorded.defined()) return {recorded, {}, nullptr};
     const auto begin = initial(words.size(0), words.size(1));

@@ -71,6 +71,9 @@ struct PassRequest {
   // B, 1 to n each, in descending order: the strings end before n. Hidden vectors after the end of
   // a string have any value, and a network may do without them. Empty: all have n symbols.
   std::vector<std::int64_t> lengths = {};
+  // B: if the strings are pairs, the lengths of their sources, for memories that use them. Else
+  // empty.
+  std::vector<std::int64_t> sources = {};
 };
 
 // Strings with their labels, for networks that differentiate the loss of a recognizer themselves:
@@ -120,6 +123,11 @@ class Network {
   // gives the hidden vectors that predict these, h_t .. h_{t+c-1} : B x c x H, and the next state.
   // `length`: the expected number of symbols, 0 if unknown.
   virtual NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const = 0;
+  // The same for pairs whose sources have these lengths.
+  virtual NetworkStatePtr initial_of_pairs(const std::vector<std::int64_t>& sources,
+                                           std::int64_t length) const {
+    return initial(static_cast<std::int64_t>(sources.size()), length);
+  }
   virtual std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& state,
                                                   Random* noise) const = 0;
   // Returns the hidden vector h_t that predicts the next symbol, B x H, and a state that need not

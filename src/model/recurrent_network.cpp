@@ -102,13 +102,14 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
   const StackRnn* stack_rnn() const override { return &rnn_; }
 
   Passes run(const PassRequest& request) const override {
-    const auto& [words, refinement, noise, window, lengths] = request;
+    const auto& [words, refinement, noise, window, lengths, sources] = request;
     const Tensor inputs = inputs_of(words);
     Tensor hiddens;
     if (kernels_)
       hiddens = rnn_.run_recorded(inputs, one_hot_ids(words), noise, window, nullptr, refinement,
-                                  lengths);
-    if (!hiddens.defined() && window == 0) hiddens = rnn_.run_stepwise(inputs, noise, refinement);
+                                  lengths, sources);
+    if (!hiddens.defined() && window == 0)
+      hiddens = rnn_.run_stepwise(inputs, noise, refinement, sources);
     return {hiddens, {}, nullptr};
   }
   DirectPassPtr direct_pass(const PassRequest& request) const override {
@@ -167,10 +168,11 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
   }
 
   NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
-    auto state = std::make_shared<RecurrentState>();
-    state->rnn = rnn_.initial(batch, length);
-    state->hidden = at::zeros({batch, hidden_size()}, options());
-    return state;
+    return initial_of(batch, length, {});
+  }
+  NetworkStatePtr initial_of_pairs(const std::vector<std::int64_t>& sources,
+                                   std::int64_t length) const override {
+    return initial_of(static_cast<std::int64_t>(sources.size()), length, sources);
   }
 
   std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& state,
@@ -223,6 +225,13 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
   }
 
  private:
+  NetworkStatePtr initial_of(std::int64_t batch, std::int64_t length,
+                             const std::vector<std::int64_t>& sources) const {
+    auto state = std::make_shared<RecurrentState>();
+    state->rnn = rnn_.initial(batch, length, sources);
+    state->hidden = at::zeros({batch, hidden_size()}, options());
+    return state;
+  }
   std::pair<Tensor, StackRnnState> read_from(const StackRnnState& state, const Tensor& words,
                                              Random* noise,
                                              const Refinement& refinement = {}) const {

@@ -101,12 +101,15 @@ Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words,
 Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random* noise,
                               std::int64_t window, const StepEnginePtr& given,
                               const Refinement& refinement,
-                              const std::vector<std::int64_t>& lengths) const {
+                              const std::vector<std::int64_t>& lengths,
+                              const std::vector<std::int64_t>& sources) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const StepEnginePtr& engine = given != nullptr ? given : engine_;
   if (engine == nullptr || inputs.dim() != 3 || inputs.size(1) == 0) return {};
   const auto batch = inputs.size(0), steps = inputs.size(1);
-  const auto stack = recorded_stack(memory, {.batch = batch, .steps = steps, .cut = window > 0});
+  StackRequest request{.batch = batch, .steps = steps, .cut = window > 0};
+  if (!sources.empty()) request.sources = at::tensor(sources, at::kLong);
+  const auto stack = recorded_stack(memory, request);
   if (stack == nullptr) return {};
   StepTrace trace;
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
@@ -295,16 +298,20 @@ StackRnn::Beginning StackRnn::beginning(std::int64_t batch) const {
   return {initial_controller(batch), zero, zero};
 }
 
-Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise,
-                              const Refinement& refinement) const {
+Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise, const Refinement& refinement,
+                              const std::vector<std::int64_t>& sources) const {
   check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}", shape_text(inputs));
   const auto batch = inputs.size(0);
   const Tensor first = at::zeros({batch, 1, hidden_size()}, inputs.options());
-  return at::cat({first, read(inputs, initial(batch, inputs.size(1)), noise, refinement).first}, 1);
+  const StackRnnState state = initial(batch, inputs.size(1), sources);
+  return at::cat({first, read(inputs, state, noise, refinement).first}, 1);
 }
 
-StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length) const {
+StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length,
+                                const std::vector<std::int64_t>& sources) const {
   StackRnnState state{initial_controller(batch), stack_->initial(batch, length), {}, {}};
+  if (!sources.empty())
+    state.stack = stack_->with_sources(state.stack, at::tensor(sources, at::kLong));
   if (recurrence_.carry == CarryForward::counter)
     state.resting = at::zeros({batch, 1}, tensor_options_);
   return state;

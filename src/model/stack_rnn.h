@@ -112,12 +112,13 @@ class StackRnn {
   // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. Uses one program
   // over the sequence if the controller, the stack and their connection support it. `noise` makes
   // it a training pass: it drives the noise, and some stacks behave differently (Stack::evaluated).
-  // `lengths`: see PassRequest; empty: all n.
+  // `lengths`, `sources`: see PassRequest; empty: all n, and no pairs.
   Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {},
              const std::vector<std::int64_t>& lengths = {}) const;
   // Does the same step by step: the definition; with K passes B x (nK+1) x H.
   Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr,
-                      const Refinement& refinement = {}) const;
+                      const Refinement& refinement = {},
+                      const std::vector<std::int64_t>& sources = {}) const;
   // Does the same with the step as a recorded program (recurrence/trace/step_trace.h). Returns an
   // undefined tensor if the stack cannot be recorded. `words` : B x n, if the inputs are their
   // one-hot vectors; optional. With a window > 0, gradients end after every `window` inputs, as if
@@ -126,7 +127,8 @@ class StackRnn {
   Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr,
                       std::int64_t window = 0, const StepEnginePtr& engine = nullptr,
                       const Refinement& refinement = {},
-                      const std::vector<std::int64_t>& lengths = {}) const;
+                      const std::vector<std::int64_t>& lengths = {},
+                      const std::vector<std::int64_t>& sources = {}) const;
   // Runs a training pass over the symbols of words : B x n that differentiates itself, with the
   // program of run_recorded() recorded once for many batches. Its output is the hidden vectors of
   // the passes, B x n x KH. It gives no gradients of other parts. The noise is that of
@@ -146,8 +148,9 @@ class StackRnn {
   // inputs are one-hot. They are found in the program of plan().
   std::vector<Tensor> selected_matrices() const;
 
-  // `length`: the expected number of inputs, 0 if unknown.
-  StackRnnState initial(std::int64_t batch, std::int64_t length) const;
+  // `length`: the expected number of inputs, 0 if unknown; `sources`: see PassRequest.
+  StackRnnState initial(std::int64_t batch, std::int64_t length,
+                        const std::vector<std::int64_t>& sources = {}) const;
   // Reads the next inputs, B x c x I. Returns the hidden vectors of their passes, B x cK x H, and
   // the next state.
   std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state,

@@ -17,6 +17,8 @@ const std::vector<OptionSpec>& transducer_own_options() {
                      "size of the vector tanh(W_o h + b_o) that the softmax is applied to; 0: the "
                      "softmax is applied to h",
                      0),
+      boolean_option("rectified", false,
+                     "with output_embedding = 0: apply the softmax to the positive part of h"),
       boolean_option("feedback", true,
                      "read each written target symbol; false: read the separator instead"),
       text_option("alignment", "after",
@@ -42,9 +44,14 @@ Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, co
     : SequenceModel(std::move(source), kWhere, transducer_own_options(), options, kinds),
       target_(std::move(target)),
       feedback_(options_["feedback"]),
-      along_(options_["alignment"] == "along") {
+      along_(options_["alignment"] == "along"),
+      rectified_(options_["rectified"]) {
   check(target_.size() > 0, kWhere, "the target alphabet is empty");
   const std::int64_t size = options_["output_embedding"];
+  check(!rectified_ || size == 0, kWhere,
+        "'rectified' needs output_embedding = 0, whose softmax is applied to the hidden state, "
+        "got {}",
+        size);
   if (along_)
     build(kinds, 1, target_.size(), size);
   else
@@ -58,8 +65,16 @@ Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, co
   parameters_.emplace_back("interface.bias", interface_bias_);
 }
 
-JointBatch Transducer::joint(const std::vector<Word>& sources,
-                             const std::vector<Word>& targets) const {
+JointBatch Transducer::joint(const std::vector<Word>& sources, const std::vector<Word>& targets,
+                             bool padded) const {
+  check(!padded || (!feedback_ && !along_), kWhere,
+        "padded targets need feedback = false and alignment = 'after', because nothing is read "
+        "after an end");
+  // The symbols that follow the end of target b.
+  const auto padding = [&](std::size_t b) {
+    return padded ? std::max(std::ssize(sources[b]) - std::ssize(targets[b]), std::ptrdiff_t{0})
+                  : 0;
+  };
   check(!sources.empty() && sources.size() == targets.size(), kWhere,
         "the numbers of sources and targets must be equal and at least 1, got {} and {}",
         targets.size(), sources.size());
@@ -71,7 +86,7 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
           "with alignment 'along', a target has as many symbols as its source, {}, got {}",
           sources[b].size(), targets[b].size());
     lengths.push_back(static_cast<std::int64_t>(
-        along_ ? sources[b].size() + 1 : sources[b].size() + targets[b].size() + 2));
+        along_ ? sources[b].size() + 1 : sources[b].size() + targets[b].size() + padding(b) + 2));
   }
   std::vector<std::size_t> longest_first(sources.size()), rows(sources.size());
   std::iota(longest_first.begin(), longest_first.end(), 0);
@@ -81,6 +96,7 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
   for (std::size_t row = 0; row < rows.size(); ++row) {
     rows[longest_first[row]] = row;
     batch.lengths.push_back(lengths[longest_first[row]]);
+    batch.sources.push_back(std::ssize(sources[longest_first[row]]));
   }
   const auto n = batch.lengths.front();
   // Padding is never predicted, and nothing before it depends on it.
@@ -92,7 +108,8 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
     auto* input = batch.inputs.data_ptr<std::int64_t>() + row * n;
     *input++ = start_input();
     for (const int id : sources[b]) *input++ = id;
-    batch.predictions.push_back(static_cast<std::int64_t>(targets[b].size()) + (along_ ? 0 : 1));
+    batch.predictions.push_back(static_cast<std::int64_t>(targets[b].size()) + padding(b) +
+                                (along_ ? 0 : 1));
     // h_t depends on t symbols.
     if (along_) {
       for (std::size_t t = 0; t < targets[b].size(); ++t) {
@@ -109,7 +126,12 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
       places.push_back(place++);
     }
     outcomes.push_back(end_outcome());
-    places.push_back(place);
+    places.push_back(place++);
+    // The rest of the row consists of separators.
+    for (auto k = padding(b); k > 0; --k) {
+      outcomes.push_back(0);
+      places.push_back(place++);
+    }
   }
   batch.targets = at::tensor(outcomes, at::kLong);
   batch.places = at::tensor(places, at::kLong);
@@ -119,14 +141,19 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
 Tensor Transducer::scores(const Tensor& hiddens) const {
   const Tensor output = interface_weight_.defined()
                             ? affine(hiddens, interface_weight_, interface_bias_).tanh()
-                            : hiddens;
+                        : rectified_ ? hiddens.relu()
+                                     : hiddens;
   return affine(output, output_weight_, output_bias_);
 }
 
 Tensor Transducer::logits(const JointBatch& batch, Random* noise) const {
   // B x (n+1) x H
-  const Tensor hiddens =
-      network_->run({.words = batch.inputs, .noise = noise, .lengths = batch.lengths}).hiddens;
+  const Tensor hiddens = network_
+                             ->run({.words = batch.inputs,
+                                    .noise = noise,
+                                    .lengths = batch.lengths,
+                                    .sources = batch.sources})
+                             .hiddens;
   return scores(hiddens.flatten(0, 1).index_select(0, batch.places.to(hiddens.device())));
 }
 
@@ -152,7 +179,10 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
   // Steps before the first one after which a target is written.
   const std::size_t silent = along_ ? 1 : shortest + 1;
   for (std::size_t b = 0; along_ && b < sources.size(); ++b) open[b] = !sources[b].empty();
-  auto state = network_->initial(batch, static_cast<std::int64_t>(greatest) + 2 + longest);
+  std::vector<std::int64_t> lengths;
+  for (const Word& source : sources) lengths.push_back(std::ssize(source));
+  auto state =
+      network_->initial_of_pairs(lengths, static_cast<std::int64_t>(greatest) + 2 + longest);
   Tensor inputs = at::empty({batch, 1}, at::kLong);
   auto* input = inputs.data_ptr<std::int64_t>();
   const StopCheck stop;
@@ -216,13 +246,14 @@ Transducer::Translation Transducer::translate(const Word& source, std::int64_t l
   std::vector<std::int64_t> ids{start_input()};
   ids.insert(ids.end(), source.begin(), source.end());
   const auto length = std::ssize(source) + 2 + longest;
-  std::vector<Beginning> open{{{},
-                               0,
-                               network_
-                                   ->advance(at::tensor(ids, at::kLong).unsqueeze(0), 1,
-                                             network_->initial(1, length), nullptr)
-                                   .state,
-                               separator_input()}};
+  std::vector<Beginning> open{
+      {{},
+       0,
+       network_
+           ->advance(at::tensor(ids, at::kLong).unsqueeze(0), 1,
+                     network_->initial_of_pairs({std::ssize(source)}, length), nullptr)
+           .state,
+       separator_input()}};
   std::optional<Beginning> best;  // of those that have ended
   const StopCheck stop;
   for (;;) {

@@ -4,7 +4,8 @@
 // and from the separator ||| onwards predicts b_1, .., b_m and the end </s>:
 //   o_t = tanh(W_o h_t + b_o),   p(b | what was read) = softmax(E o_t + c)
 // with o_t of size output_embedding (section 3.4; the paper's parameter counts correspond to 64).
-// With output_embedding = 0, the softmax is applied directly to h_t. Without feedback, the
+// With output_embedding = 0, the softmax is applied directly to h_t, or with rectified to its
+// positive part, as Delétang et al. (2023) do. Without feedback, the
 // separator also replaces b_1 .. b_m in the input, like the empty tape of Delétang et al. (2023).
 // With alignment 'along' there is no separator, no end, and one target symbol for each symbol of
 // the source, which is predicted as soon as that symbol has been read (sequence labelling): from
@@ -27,9 +28,10 @@ std::vector<OptionSpec> transducer_options(const std::string& architecture = "re
 struct JointBatch {
   Tensor inputs;                      // B x n, int64: the symbols to read
   std::vector<std::int64_t> lengths;  // B: of the rows
+  std::vector<std::int64_t> sources;  // B: of the sources in the rows
   Tensor targets;  // P, int64: the symbols to predict, one sequence after the other
   Tensor places;   // P, int64: row (n + 1) + t of the hidden vector h_t that predicts it
-  std::vector<std::int64_t> predictions;  // B: m + 1 each, with the end; along: m
+  std::vector<std::int64_t> predictions;  // B: m + 1 each, with the end and padding; along: m
 };
 
 class Transducer : public SequenceModel {
@@ -54,8 +56,12 @@ class Transducer : public SequenceModel {
   std::int64_t end_outcome() const { return target_.size(); }
 
   // Throws std::invalid_argument if there are no pairs, the lists differ in length, an id is
-  // outside its alphabet, or a target written along has another length than its source.
-  JointBatch joint(const std::vector<Word>& sources, const std::vector<Word>& targets) const;
+  // outside its alphabet, or a target written along has another length than its source. `padded`:
+  // after its end, a target shorter than its source is followed by the first symbol of the target
+  // alphabet, up to the source's length and the end; not with feedback or along (Delétang et al.
+  // 2023, who train on this padding).
+  JointBatch joint(const std::vector<Word>& sources, const std::vector<Word>& targets,
+                   bool padded = false) const;
   // Returns the logits of the predictions : P x (target symbols + 1; along: without the end). With
   // `noise` it is a training pass.
   Tensor logits(const JointBatch& batch, Random* noise = nullptr) const;
@@ -77,7 +83,7 @@ class Transducer : public SequenceModel {
   Tensor scores(const Tensor& hiddens) const;  // ... x H -> ... x outcomes
 
   Alphabet target_;
-  bool feedback_, along_;
+  bool feedback_, along_, rectified_;
   Tensor interface_weight_, interface_bias_;  // W_o, b_o; undefined with output_embedding = 0
 };
 using TransducerPtr = std::shared_ptr<Transducer>;

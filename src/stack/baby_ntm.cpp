@@ -76,13 +76,12 @@ class BabyNtm : public MemoryStack, public TraceableStack {
 
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                   std::int64_t steps) const override {
+                   const StackRequest& request) const override {
     ShiftedShape shape;
     shape.kind = ShiftedKind::tape;
-    shape.shared = true;
     shape.limit = cells_;
     const Traced weights = shares(hidden);
-    record_shifted(trace, weights, vector_(hidden), reading, steps, shape);
+    record_shifted(trace, weights, vector_(hidden), reading, request.steps, shape);
     return no_op_among(weights, kOperations, kNoOp);
   }
   HeldMemory held(const StackStatePtr& state) const override {

@@ -93,14 +93,15 @@ class ListStack : public MemoryStack, public TraceableStack {
 
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                   std::int64_t steps) const override {
+                   const StackRequest& request) const override {
     ShiftedShape shape;
     shape.kind = ShiftedKind::list;
+    shape.memories = lists_;
     shape.no_op = no_op_;
     shape.reach = reach_;
     shape.empty = empty_;
     const Traced weights = actions_.actions(hidden, rounded_);
-    record_shifted(trace, weights, actions_.values(hidden), reading, steps, shape);
+    record_shifted(trace, weights, actions_.values(hidden), reading, request.steps, shape);
     return no_op_ ? no_op_among(weights, 4, 3) : TracedNoOp{};
   }
   HeldMemory held(const StackStatePtr& state) const override {

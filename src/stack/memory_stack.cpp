@@ -12,7 +12,7 @@ class RecordedMemory final : public RecordedStack {
     return trace.reading(stack_.reading_size());
   }
   TracedNoOp update(StepTrace& trace, const Traced& hidden, const Traced& reading) override {
-    return stack_.drive(trace, hidden, reading, request_.steps);
+    return stack_.drive(trace, hidden, reading, request_);
   }
   StackStatePtr left(const Tensor& numbers) const override {
     return stack_.after_held(request_.from, numbers, after());

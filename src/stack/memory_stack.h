@@ -11,7 +11,7 @@ class MemoryStack : public Stack {
  protected:
   // Records the update by StepTrace::drive().
   virtual TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                           std::int64_t steps) const = 0;
+                           const StackRequest& request) const = 0;
   // Returns the state in the form that a recorded run takes over; without numbers if none can.
   virtual HeldMemory held(const StackStatePtr& state) const = 0;
   // The same after the update that `hidden` drives.

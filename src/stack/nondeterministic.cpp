@@ -26,8 +26,8 @@ class NondeterministicStack : public AutomatonStack {
 
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                   std::int64_t steps) const override {
-    trace.drive(reading, action_(hidden), memory_shape(trace, steps));
+                   const StackRequest& request) const override {
+    trace.drive(reading, action_(hidden), memory_shape(trace, request.steps));
     return {};
   }
 };

@@ -107,14 +107,15 @@ class ParallelSuperposition : public MemoryStack, public TraceableStack {
 
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                   std::int64_t steps) const override {
+                   const StackRequest& request) const override {
     ShiftedShape shape;
+    shape.memories = stacks_;
     shape.no_op = structure_.no_op;
     shape.worn = structure_.worn;
     shape.reach = structure_.read_depth;
     shape.empty = structure_.empty;
     const Traced weights = actions_.actions(hidden, rounded_);
-    record_shifted(trace, weights, actions_.values(hidden), reading, steps, shape);
+    record_shifted(trace, weights, actions_.values(hidden), reading, request.steps, shape);
     return structure_.no_op ? no_op_among(weights, 3, 2) : TracedNoOp{};
   }
   // If cells erode, the last one of a state represents all cells below it.

@@ -7,7 +7,8 @@ namespace pushdown {
 PUSHDOWN_REGISTRY(StackKind, stack_kinds, none_stack(), superposition_stack(),
                   stratification_stack(), stratification_queue(), stratification_deque(),
                   nondeterministic_stack(), vector_nondeterministic_stack(),
-                  parallel_superposition_stack(), list_stack(), baby_ntm_stack(), analog_stack())
+                  parallel_superposition_stack(), list_stack(), baby_ntm_stack(), tape_stack(),
+                  analog_stack())
 
 StackPtr make_stack(const Json& options, const ModuleContext& context,
                     const std::vector<StackKind>& kinds) {

@@ -65,6 +65,8 @@ struct StackRequest {
   // if any. Without a state the sequence begins with the initial one.
   StackStatePtr from;
   Tensor driven_by;  // B x H
+  // Of the pairs of a transducer that begin with the sequence: the lengths of their sources, B.
+  Tensor sources;
 };
 
 // A stack as a part of one recorded program (recurrence/trace/step_trace.h). Valid as long as the
@@ -96,6 +98,11 @@ class Stack {
   // Returns the stack before any symbol was read. `length`: the expected number of updates; more
   // are possible.
   virtual StackStatePtr initial(std::int64_t batch, std::int64_t length) const = 0;
+  // Returns the initial state `state` for pairs whose sources have these lengths, B (int64), which
+  // few stacks use.
+  virtual StackStatePtr with_sources(const StackStatePtr& state, const Tensor& sources) const {
+    return state;
+  }
   // Makes one step, driven by hidden : B x H.
   virtual StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const = 0;
   virtual Tensor reading(const StackStatePtr& state) const = 0;  // B x R

@@ -244,10 +244,10 @@ class StratificationStack : public MemoryStack, public TraceableStack {
 
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                   std::int64_t steps) const override {
+                   const StackRequest& request) const override {
     MemoryShape memory;
     memory.kind = MemoryKind::stratification;
-    memory.steps = steps;
+    memory.steps = request.steps;
     memory.sections.ends = ends_;
     memory.sections.memories = memories_;
     memory.sections.size = size_;

@@ -50,9 +50,9 @@ class VectorNondeterministicStack : public AutomatonStack {
 
  protected:
   TracedNoOp drive(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                   std::int64_t steps) const override {
+                   const StackRequest& request) const override {
     trace.drive(
-        reading, joined({action_(hidden), vector_(hidden)}), memory_shape(trace, steps),
+        reading, joined({action_(hidden), vector_(hidden)}), memory_shape(trace, request.steps),
         bottom_.defined() ? trace.logistic_constant(bottom_) : trace.constant(initial_bottom()));
     return {};
   }

@@ -28,7 +28,8 @@ inline std::vector<Json> variants(const std::string& kind, const std::vector<Opt
     if (spec.name == "layers") add(2);
     if (spec.name == "states" || spec.name == "symbols") add(3);
     if (spec.name == "window") add(3);
-    if (spec.name == "memories") add(2);
+    if (spec.name == "memories" || spec.name == "stacks" || spec.name == "tapes") add(2);
+    if (spec.name == "jump") add(3);
   }
   return all;
 }

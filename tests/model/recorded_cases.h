@@ -19,7 +19,8 @@ inline std::vector<RecordedCase> recorded_cases() {
     controllers.push_back({{"kind", row.name}, {"hidden", 5}});
     controllers.push_back({{"kind", row.name}, {"hidden", 18}, {"layers", 2}});
   }
-  controllers.push_back({{"kind", "elman"}, {"hidden", 6}, {"activation", "scaled_tanh"}});
+  for (const char* activation : {"scaled_tanh", "relu"})
+    controllers.push_back({{"kind", "elman"}, {"hidden", 6}, {"activation", activation}});
   for (const char* kind : {"lstm", "mlstm"})
     controllers.push_back({{"kind", kind}, {"hidden", 6}, {"activation", "scaled_tanh"}});
   controllers.push_back({{"kind", "delta_rnn"}, {"hidden", 6}, {"phi", "relu"}});
@@ -74,6 +75,10 @@ inline std::vector<RecordedCase> recorded_cases() {
       {{"kind", "list"}, {"lists", 1}, {"reach", 0}},
       {{"kind", "baby_ntm"}, {"cells", 6}, {"size", 3}},
       {{"kind", "baby_ntm"}, {"cells", 1}, {"size", 2}, {"temperature", 2.0}},
+      {{"kind", "superposition"}, {"size", 3}, {"stacks", 2}},
+      {{"kind", "superposition"}, {"size", 2}, {"stacks", 9}, {"joint_actions", true}},
+      {{"kind", "tape"}, {"cells", 6}, {"size", 3}, {"jump", 2}, {"write_layers", {4}}},
+      {{"kind", "tape"}, {"cells", 20}, {"tapes", 4}, {"size", 5}},
       {{"kind", "baby_ntm"}}};
   const Json gru{{"kind", "gru"}, {"hidden", 6}};
   for (const Json& stack : shifted) {

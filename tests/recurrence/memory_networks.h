@@ -18,25 +18,28 @@ inline Tensor numbers(at::IntArrayRef shape, at::TensorOptions options, double s
       .to(options);
 }
 
-inline MemoryShape shifted(ShiftedKind kind, std::int64_t size, bool shared, bool no_op,
+inline MemoryShape shifted(ShiftedKind kind, std::int64_t size, std::int64_t memories, bool no_op,
                            std::int64_t reach, std::int64_t limit = 0, bool worn = false,
                            double empty = 0) {
   MemoryShape shape{MemoryKind::shifted};
   shape.shifted.kind = kind;
   shape.shifted.size = size;
-  shape.shifted.shared = shared;
+  shape.shifted.memories = memories;
   shape.shifted.no_op = no_op;
   shape.shifted.reach = reach;
   shape.shifted.limit = limit;
   shape.shifted.worn = worn;
   shape.shifted.empty = empty;
-  const std::int64_t kinds =
-      kind == ShiftedKind::tape ? 5 : (kind == ShiftedKind::stack ? 2 : 3) + (no_op ? 1 : 0);
-  shape.actions = kinds * (shared ? 1 : size) + size;
-  const std::int64_t cells = kind == ShiftedKind::list   ? 2 * reach + 1
-                             : kind == ShiftedKind::tape ? 1
-                                                         : reach;
+  const bool closed = kind == ShiftedKind::tape || kind == ShiftedKind::ring;
+  const std::int64_t kinds = closed ? 5 : (kind == ShiftedKind::stack ? 2 : 3) + (no_op ? 1 : 0);
+  shape.actions = kinds * memories + size;
+  const std::int64_t cells = kind == ShiftedKind::list ? 2 * reach + 1 : closed ? 1 : reach;
   shape.reading = cells * size;
+  return shape;
+}
+// -1: every sequence has its own distance.
+inline MemoryShape jumping(MemoryShape shape, std::int64_t jump) {
+  shape.shifted.jump = jump;
   return shape;
 }
 inline MemoryShape analog(bool stops) {
@@ -123,21 +126,32 @@ inline std::vector<Example> sections_and_automata() {
 }
 
 inline std::vector<Example> memories() {
-  constexpr auto stack = ShiftedKind::stack, list = ShiftedKind::list, tape = ShiftedKind::tape;
+  constexpr auto stack = ShiftedKind::stack, list = ShiftedKind::list, tape = ShiftedKind::tape,
+                 ring = ShiftedKind::ring;
   std::vector<Example> all{
-      {"stack of DiffStk", shifted(stack, 1, false, true, 2, 0, true, -1)},
-      {"stacks side by side", shifted(stack, 3, false, false, 2, 0, false, -1)},
-      {"worn stacks", shifted(stack, 2, false, true, 1, 0, true, 0.25)},
-      {"stack of vectors", shifted(stack, 4, true, true, 1)},
-      {"stack of vectors, read three deep", shifted(stack, 2, true, false, 3, 0, false, 0.5)},
-      {"stack of vectors with an end", shifted(stack, 3, true, true, 1, 4)},
-      {"worn stack with an end", shifted(stack, 2, true, true, 2, 3, true, -1)},
-      {"lists", shifted(list, 3, false, true, 2, 0, false, -1)},
-      {"list of vectors", shifted(list, 2, true, false, 1)},
-      {"tape", shifted(tape, 2, true, false, 1, 5)},
-      {"tapes", shifted(tape, 3, false, false, 1, 4, false, 0.1)},
-      {"tape of one cell", shifted(tape, 2, true, false, 1, 1)},
-      {"tape of two cells", shifted(tape, 2, true, false, 1, 2)},
+      {"stack of DiffStk", shifted(stack, 1, 1, true, 2, 0, true, -1)},
+      {"stacks side by side", shifted(stack, 3, 3, false, 2, 0, false, -1)},
+      {"worn stacks", shifted(stack, 2, 2, true, 1, 0, true, 0.25)},
+      {"stack of vectors", shifted(stack, 4, 1, true, 1)},
+      {"stack of vectors, read three deep", shifted(stack, 2, 1, false, 3, 0, false, 0.5)},
+      {"stack of vectors with an end", shifted(stack, 3, 1, true, 1, 4)},
+      {"stacks of vectors", shifted(stack, 6, 2, true, 1)},
+      {"stacks of vectors, read two deep", shifted(stack, 6, 3, true, 2, 3, false, 0.5)},
+      {"worn stack with an end", shifted(stack, 2, 1, true, 2, 3, true, -1)},
+      {"lists", shifted(list, 3, 3, true, 2, 0, false, -1)},
+      {"list of vectors", shifted(list, 2, 1, false, 1)},
+      {"lists of vectors", shifted(list, 4, 2, false, 1)},
+      {"tape", shifted(tape, 2, 1, false, 1, 5)},
+      {"tapes", shifted(tape, 3, 3, false, 1, 4, false, 0.1)},
+      {"tape of one cell", shifted(tape, 2, 1, false, 1, 1)},
+      {"tape of two cells", shifted(tape, 2, 1, false, 1, 2)},
+      {"ring without jumps", shifted(ring, 3, 1, false, 1, 6)},
+      {"ring with jumps", jumping(shifted(ring, 2, 1, false, 1, 7), 3)},
+      {"ring with jumps beyond its end", jumping(shifted(ring, 2, 1, false, 1, 5), 13)},
+      {"rings with jumps of their sequences", jumping(shifted(ring, 6, 2, false, 1, 7), -1)},
+      {"rings of numbers", jumping(shifted(ring, 3, 3, false, 1, 5, false, 0.1), -1)},
+      {"ring of one cell", jumping(shifted(ring, 2, 1, false, 1, 1), 1)},
+      {"ring of two cells", jumping(shifted(ring, 2, 2, false, 1, 2), -1)},
       {"analog stack", analog(false)},
       {"analog stack that refuses", analog(true)},
   };
@@ -185,9 +199,10 @@ struct MemoryNetwork {
     if (shape.kind == MemoryKind::shifted) {
       const auto weights = shape.actions - shape.shifted.size;
       const Traced shares = given.narrow(1, 0, weights);
-      const auto kinds = shape.shifted.shared ? weights : weights / shape.shifted.size;
-      given = joined(std::vector<Traced>{shares.softmax_of_groups(kinds),
-                                         given.narrow(1, weights, shape.shifted.size).sigmoid()});
+      std::vector<Traced> actions{shares.softmax_of_groups(weights / shape.shifted.memories),
+                                  given.narrow(1, weights, shape.shifted.size).sigmoid()};
+      if (shape.shifted.jump < 0) actions.push_back(trace.sequence(distances()));
+      given = joined(actions);
     } else if (shape.kind == MemoryKind::analog) {
       given = joined(std::vector<Traced>{given.tanh(), trace.sequence(symbols)});
       memory.steps = steps + 1;
@@ -196,6 +211,14 @@ struct MemoryNetwork {
     trace.drive(reading, given, memory, bottom.numel() > 0 ? trace.constant(bottom) : Traced());
     if (shape.kind != MemoryKind::analog) return trace.finish(hidden);
     return trace.finish(joined(std::vector<Traced>{hidden, trace.read_now()}));
+  }
+
+  // B x T x 1: 2, 3, 4, ... cells, another number for each sequence
+  Tensor distances() const {
+    return at::arange(2, 2 + batch, input.options())
+        .view({batch, 1, 1})
+        .expand({-1, steps, -1})
+        .contiguous();
   }
 
   MemoryShape shape;

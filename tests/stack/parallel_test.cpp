@@ -314,6 +314,27 @@ TEST(LimitedSuperposition, FollowsItsEquations) {
     }
 }
 
+// Whole actions on two tapes of five cells, whose jumps are three cells long.
+TEST(Tape, WritesAndThenMoves) {
+  enum { stay, left, right, jump_left, jump_right };
+  const std::vector<int> first{left, left, right, jump_left, stay, jump_right},
+      second{stay, right, right, jump_left, jump_left, left};
+  const auto steps = std::ssize(first);
+  Tensor actions = at::zeros({1, steps, 10}, at::kDouble);
+  for (std::int64_t t = 0; t < steps; ++t) {
+    actions[0][t][first[t]].fill_(1);
+    actions[0][t][5 + second[t]].fill_(1);
+  }
+  const Tensor vectors = at::arange(1.0, 1.0 + 2 * static_cast<double>(steps), at::kDouble);
+  const Tensor readings =
+      simulate_stack({{"kind", "tape"}, {"tapes", 2}, {"cells", 5}, {"jump", 3}},
+                     {{"actions", actions}, {"vectors", vectors.view({1, steps, 2})}});
+  // The first tape: 1 in cell 0, 3 in cell 1, 5 in cell 2, from which the head goes back to 3. It
+  // writes 7 there and jumps to cell 4, writes 9, stays, writes 11, and jumps back to 7.
+  const Json wanted{{0, 0}, {0, 2}, {0, 0}, {3, 0}, {0, 0}, {9, 6}, {7, 4}};
+  EXPECT_TRUE(readings[0].equal(golden_tensor(wanted))) << readings;
+}
+
 TEST(ParallelErrors, NameTheTensor) {
   const Tensor values = at::zeros({1, 2, 3}, at::kDouble);
   const auto simulate = [&](Json options, const Tensor& actions) {

@@ -32,12 +32,31 @@ class Shifted final : public Definition {
     cells_.assign(many - low_, rest_);
   }
   void step(const Tensor& given) override {
-    const auto batch = given.size(0), weights = given.size(1) - z_.size;
+    const auto batch = given.size(0), weights = given.size(1) - z_.size - (z_.jump < 0 ? 1 : 0);
     const Tensor value = given.narrow(1, weights, z_.size);
     const auto w = [&](std::int64_t a) {
-      if (z_.shared) return given.narrow(1, a, 1);
-      return given.narrow(1, 0, weights).view({batch, z_.size, -1}).select(2, a);
+      return given.narrow(1, 0, weights)
+          .view({batch, z_.memories, -1})
+          .select(2, a)
+          .repeat_interleave(z_.size / z_.memories, 1);
     };
+    if (z_.kind == ShiftedKind::ring) {
+      // Sequence by sequence, because of their distances.
+      std::vector<Tensor> rows;
+      for (std::int64_t b = 0; b < batch; ++b) {
+        const auto jump =
+            z_.jump < 0 ? given[b][given.size(1) - 1].item().to<std::int64_t>() : z_.jump;
+        std::vector<Tensor> cells{value[b]};
+        for (std::int64_t d = 1; d < z_.limit; ++d) cells.push_back(cells_[d][b]);
+        const Tensor all = at::stack(cells);
+        const std::int64_t moves[] = {0, -1, 1, -jump, jump};
+        Tensor sum = at::zeros_like(all);
+        for (int a = 0; a < 5; ++a) sum = sum + w(a)[b] * all.roll(moves[a], 0);
+        rows.push_back(sum);
+      }
+      cells_ = at::stack(rows, 1).unbind(0);
+      return;
+    }
     if (z_.kind == ShiftedKind::tape) {
       const Tensor all = at::stack(cells_, 1), none = at::zeros_like(all.narrow(1, 0, 1));
       const auto beyond = z_.limit - 1;
@@ -68,10 +87,10 @@ class Shifted final : public Definition {
   }
   Tensor reading() const override {
     std::vector<Tensor> read;
-    const bool list = z_.kind == ShiftedKind::list, tape = z_.kind == ShiftedKind::tape;
-    for (auto d = list ? -z_.reach : 0; d <= (list ? z_.reach : tape ? 0 : z_.reach - 1); ++d)
-      read.push_back(cell(d));
-    return z_.shared ? at::cat(read, 1) : at::stack(read, 2).flatten(1);
+    const bool list = z_.kind == ShiftedKind::list, stack = z_.kind == ShiftedKind::stack;
+    for (auto d = list ? -z_.reach : 0; d <= (list ? z_.reach : stack ? z_.reach - 1 : 0); ++d)
+      read.push_back(cell(d).view({-1, z_.memories, z_.size / z_.memories}));
+    return at::stack(read, 2).flatten(1);
   }
   void detach() override {
     for (Tensor& one : cells_) one = one.detach();
@@ -196,9 +215,10 @@ Tensor run_plainly(const MemoryNetwork& network, std::int64_t window) {
     Tensor given = at::linear(hidden, network.action, network.action_bias);
     if (z.kind == MemoryKind::shifted) {
       const auto size = z.shifted.size;
-      const auto weights = z.actions - size, kinds = z.shifted.shared ? weights : weights / size;
+      const auto weights = z.actions - size, kinds = weights / z.shifted.memories;
       const Tensor shares = given.narrow(1, 0, weights).unflatten(1, {-1, kinds}).softmax(2);
       given = at::cat({shares.flatten(1), given.narrow(1, weights, size).sigmoid()}, 1);
+      if (z.shifted.jump < 0) given = at::cat({given, network.distances().select(1, t)}, 1);
     } else if (z.kind == MemoryKind::analog) {
       given = at::cat({given.tanh(), network.symbols.select(1, t)}, 1);
     }

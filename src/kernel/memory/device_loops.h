@@ -48,14 +48,15 @@ PUSHDOWN_DEVICE F dot(const F* x, const F* y, Index count) {
 }
 
 // Writes the weights of the actions and after them the value, `width` numbers each, to rows whose
-// padding becomes 0. given: the weights of each number, or (shared) of all | the value.
+// padding becomes 0. given: the weights of each of the memories side by side | the value.
 template <class F, class Team>
 PUSHDOWN_DEVICE void spread_actions(const Team& team, F* rows, const F* given, Index width,
-                                    Index row, Index count, bool shared) {
+                                    Index row, Index count, Index memories) {
+  const Index part = width / memories;
   each(team, row, [&](Index k) {
     for (Index a = 0; a < count; ++a)
-      rows[a * row + k] = k >= width ? F(0) : given[shared ? a : k * count + a];
-    rows[count * row + k] = k < width ? given[(shared ? count : count * width) + k] : F(0);
+      rows[a * row + k] = k >= width ? F(0) : given[k / part * count + a];
+    rows[count * row + k] = k < width ? given[count * memories + k] : F(0);
   });
 }
 
@@ -76,17 +77,16 @@ PUSHDOWN_HOST_DEVICE Index product_scratch(Index, Index) { return 0; }
 // One group for each sum.
 template <class F, class Team, class From, class Run>
 PUSHDOWN_DEVICE void sum_products(const Team& team, F* out, const F* given, Index rows, Index width,
-                                  Index count, bool shared, const From& from, const Run&, F*) {
-  // Shared weights have one row of all numbers.
-  const Index apart = shared ? 1 : width;
+                                  Index count, Index memories, const From& from, const Run&, F*) {
+  const Index part = width / memories;
   sums<F>(
-      team, count * apart, [&](Index) { return rows * width / apart; },
+      team, count * memories, [&](Index) { return rows * part; },
       [&](Index i) {
-        const Index k = i / count, a = i - k * count;
-        return [&, a, k](Index term) {
-          const Index number = term * apart + k, at = number / width;
+        const Index own = i / count, a = i - own * count;
+        return [&, a, own](Index term) {
+          const Index at = term / part, k = own * part + term - at * part;
           const F* source = from(a, at);
-          return source != nullptr ? given[number] * source[number - at * width] : F(0);
+          return source != nullptr ? given[at * width + k] * source[k] : F(0);
         };
       },
       [&](Index i, F sum) { out[i] = sum; });

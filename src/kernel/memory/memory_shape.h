@@ -17,7 +17,7 @@ inline constexpr std::int64_t kPadding = 16;
 
 enum class MemoryKind { none, stratification, nondeterministic, shifted, analog };
 // Memories whose cells become mixtures of their neighbours, see kernel/memory/shifted.h.
-enum class ShiftedKind { stack, list, tape };
+enum class ShiftedKind { stack, list, tape, ring };
 // Ends at which memories of sections with strengths are cut, pushed and read, see
 // stack/stratification.h.
 enum class SectionEnds { stack, queue, deque };
@@ -44,12 +44,15 @@ struct SectionsShape {
 // Cells that become mixtures of their neighbours (shifted.h).
 struct ShiftedShape {
   ShiftedKind kind = ShiftedKind::stack;
-  std::int64_t size = 0;   // numbers of a cell
-  bool shared = false;     // one set of weights for all numbers of a cell
+  std::int64_t size = 0;  // numbers of a cell
+  // Memories side by side, each with its own weights for its part of a cell, size / memories
+  // numbers.
+  std::int64_t memories = 1;
   bool no_op = false;      // one additional action
   bool worn = false;       // for a stack: no_op keeps only the top cell
   std::int64_t reach = 1;  // number of cells read from a stack, or to each side of a head
-  std::int64_t limit = 0;  // cells of a tape, or of a stack with limited depth; 0: none
+  std::int64_t limit = 0;  // cells of a tape or ring, or of a stack with limited depth; 0: none
+  std::int64_t jump = 0;   // distance of the jumps on a ring; -1: the last number of the actions
   double empty = 0;        // content of cells that were never written
   bool taped = true;       // kept for a backward pass
 

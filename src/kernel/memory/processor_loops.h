@@ -72,15 +72,17 @@ void expected_values(const LoneThread&, const F* given, F* chances, F* expected,
 // See device_loops.h. Reads whole vectors.
 template <class F>
 void spread_actions(const LoneThread&, F* rows, const F* given, Index width, Index row, Index count,
-                    bool shared) {
-  const F* value = given + (shared ? count : count * width);
+                    Index memories) {
+  const F* value = given + count * memories;
   for (Index k = 0; k < row; k += kLanes<F>)
     store(rows + count * row + k, first_lanes(load(value + k), width - k));
+  const Index part = width / memories;
   for (Index a = 0; a < count; ++a) {
     F* to = rows + a * row;
-    const Vector<F> all = splat(shared ? given[a] : F(0));
+    const Vector<F> all = splat(memories == 1 ? given[a] : F(0));
     for (Index k = 0; k < row; k += kLanes<F>) store(to + k, first_lanes(all, width - k));
-    for (Index k = 0; !shared && k < width; ++k) to[k] = given[k * count + a];
+    for (Index own = 0; memories > 1 && own < memories; ++own)
+      for (Index k = own * part; k < (own + 1) * part; ++k) to[k] = given[own * count + a];
   }
 }
 
@@ -146,10 +148,10 @@ void mix(const LoneThread&, F* to, Index rows, Index row, Index count, const F* 
 
 inline Index product_scratch(Index count, Index row) { return count * row; }
 // The gradients of the weights: sum over the rows of given[at] from(a, at), elementwise in the
-// order of the action layer, or (shared) also summed over the numbers.
+// order of the action layer, and summed over the numbers of each of the memories side by side.
 template <class F, class From, class Run>
 void sum_products(const LoneThread&, F* out, const F* given, Index rows, Index width, Index count,
-                  bool shared, const From& from, const Run& run_end, F* scratch) {
+                  Index memories, const From& from, const Run& run_end, F* scratch) {
   const Index row = row_size(width);
   clear(scratch, count * row);
   for (Index at = 0, end = 0; at < rows; at = end) {
@@ -174,14 +176,14 @@ void sum_products(const LoneThread&, F* out, const F* given, Index rows, Index w
           }
         });
   }
-  if (shared) {
+  const Index part = width / memories;
+  for (Index own = 0; own < memories; ++own) {
+    F* sums = out + own * count;
+    const F* products = scratch + own * part;
     Index a = 0;
-    for (; a + 2 < count; a += 3) sum_rows<F, 3>(out + a, scratch + a * row, width, row);
-    for (; a < count; ++a) sum_rows<F, 1>(out + a, scratch + a * row, width, row);
-    return;
+    for (; a + 2 < count; a += 3) sum_rows<F, 3>(sums + a, products + a * row, part, row);
+    for (; a < count; ++a) sum_rows<F, 1>(sums + a, products + a * row, part, row);
   }
-  for (Index a = 0; a < count; ++a)
-    for (Index k = 0; k < width; ++k) out[k * count + a] = scratch[a * row + k];
 }
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

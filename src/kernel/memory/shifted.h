@@ -1,13 +1,16 @@
 // Memories whose cells become mixtures of their neighbours: stacks (stack/superposition.cpp,
-// stack/parallel_superposition.cpp), lists (stack/list.cpp) and the tape of the Baby NTM
-// (stack/baby_ntm.cpp). See memories.h for the functions.
+// stack/parallel_superposition.cpp), lists (stack/list.cpp), the tape of the Baby NTM
+// (stack/baby_ntm.cpp) and that of the Tape-RNN, a ring (stack/tape.cpp). See memories.h for the
+// functions.
 //
-// A cell has W numbers (ShiftedShape::size). Every action a has a weight, one for each of the W
-// numbers or one for all (shared), and a source from which a cell takes its content:
+// A cell has W numbers (ShiftedShape::size), in parts for K memories side by side. Every action a
+// has a weight, one for each memory, and a source from which a cell takes its content:
 //   new[d] = sum_a w_a old[source(a, d)],   with the value v instead of an old cell where one is
 //   inserted
-// Actions: the weights, number by number, A each (or A in total) | v, W numbers. Reading: the cells
-// that are read, number by number; with shared weights cell by cell.
+// Actions: the weights, memory by memory, A each | v, W numbers | the distance of jumps, if it is
+// given. Reading: the cells that are read, memory by memory, cell by cell.
+//
+// A ring is written before it moves: every action takes the value v in the place of the old cell 0.
 //
 // In the backward pass, the gradient of an old cell is such a mixture, too, because no two cells
 // take their content from the same cell by the same action.
@@ -37,7 +40,7 @@ struct ShiftedReach {
         goes_on(shape.goes_on) {}
   // After update u: 0 .. extent - 1, for a list -extent .. extent. u = -1: before any update.
   PUSHDOWN_HOST_DEVICE Index extent(Index u) const {
-    if (kind == ShiftedKind::tape) return limit;
+    if (kind == ShiftedKind::tape || kind == ShiftedKind::ring) return limit;
     const Index written = held + u + 1;
     Index needed = goes_on ? written : reach + (steps - 2 - u);
     if (limit > 0 && limit < needed) needed = limit;
@@ -57,55 +60,64 @@ struct ShiftedReach {
 
 template <class F>
 struct ShiftedMemory {
-  static constexpr Index kValue = Index{1} << 30, kNothing = kValue + 1;
+  static constexpr Index kValue = Index{1} << 30, kNothing = kValue + 1, kMostActions = 5;
 
   ShiftedReach reaches;
   ShiftedKind kind;
-  bool shared, worn, taped;
-  Index steps, width, row, count;  // row: padded width; count: number of actions
-  Index reach, limit, most;        // most: maximum number of cell rows
+  bool worn, taped;
+  Index steps, width, row, count;      // row: padded width; count: number of actions
+  Index memories, reach, limit, most;  // most: maximum number of cell rows
+  Index jump, offsets[kMostActions];   // of a ring: see set_offsets()
   F empty;
   F* weights;  // U x (count + 1) rows, with the value after the weights
   F* cells;    // rows before any update, then those after each
   F *gradient, *old_gradient, *products;
-  F* now;  // rows after the last update made or undone
+  F* now;        // rows after the last update made or undone
+  F* distances;  // U, of the jumps on a ring
 
   PUSHDOWN_DEVICE ShiftedMemory(const MemoryShape& shape, const StackMemory<F>& memory)
       : reaches(shape),
         kind(shape.shifted.kind),
-        shared(shape.shifted.shared),
         worn(shape.shifted.worn),
         taped(shape.shifted.taped),
         steps(static_cast<Index>(shape.steps)),
         width(static_cast<Index>(shape.shifted.size)),
         row(row_size(width)),
         count(actions(shape)),
+        memories(static_cast<Index>(shape.shifted.memories)),
         reach(static_cast<Index>(shape.shifted.reach)),
         limit(static_cast<Index>(shape.shifted.limit)),
         most(reaches.most_rows()),
+        jump(static_cast<Index>(shape.shifted.jump)),
+        offsets{},
         empty(static_cast<F>(shape.shifted.empty)),
         weights(memory.tape),
         cells(weights + kept(shape) * (count + 1) * row),
         gradient(memory.scratch),
         old_gradient(gradient + most * row),
         products(old_gradient + most * row),
-        now(cells) {}
+        now(cells),
+        distances(memory.tape + tape_size(shape) - distance_row(shape)) {}
 
   PUSHDOWN_HOST_DEVICE static Index actions(const MemoryShape& shape) {
-    if (shape.shifted.kind == ShiftedKind::tape) return 5;
+    if (shape.shifted.kind == ShiftedKind::tape || shape.shifted.kind == ShiftedKind::ring)
+      return kMostActions;
     return (shape.shifted.kind == ShiftedKind::stack ? 2 : 3) + (shape.shifted.no_op ? 1 : 0);
   }
   // Number of updates that are kept; without a backward pass, only the last one.
   PUSHDOWN_HOST_DEVICE static Index kept(const MemoryShape& shape) {
     return shape.shifted.taped ? static_cast<Index>(shape.steps - 1) : 1;
   }
+  PUSHDOWN_HOST_DEVICE static Count distance_row(const MemoryShape& shape) {
+    return shape.shifted.kind == ShiftedKind::ring ? row_size(kept(shape)) : 0;
+  }
   PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
     const ShiftedReach reaches(shape);
     const Count row = row_size(static_cast<Index>(shape.shifted.size));
     Count all = Count{kept(shape)} * (actions(shape) + 1);
-    if (!shape.shifted.taped) return (all + 2 * reaches.most_rows()) * row;
+    if (!shape.shifted.taped) return (all + 2 * reaches.most_rows()) * row + distance_row(shape);
     for (Index u = -1; u + 1 < shape.steps; ++u) all += reaches.rows(u);
-    return all * row;
+    return all * row + distance_row(shape);
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
     const Index row = row_size(static_cast<Index>(shape.shifted.size));
@@ -127,8 +139,22 @@ struct ShiftedMemory {
   PUSHDOWN_DEVICE Index place(Index d, Index extent) const {
     return outside(d, extent) ? last(extent) - first(extent) + 1 : d - first(extent);
   }
+  // Sets the distances from a cell of a ring to the cell from which each action takes its content:
+  // stay, left, right, jump left, jump right.
+  PUSHDOWN_DEVICE void set_offsets(F distance) {
+    const Index far = static_cast<Index>(distance) % limit;
+    offsets[0] = 0;
+    offsets[1] = 1 % limit;
+    offsets[2] = (limit - 1) % limit;
+    offsets[3] = far;
+    offsets[4] = (limit - far) % limit;
+  }
   // The cell from which action a takes the content of cell d.
   PUSHDOWN_DEVICE Index source(Index a, Index d) const {
+    if (kind == ShiftedKind::ring) {
+      const Index s = d + offsets[a];
+      return s % limit == 0 ? kValue : s < limit ? s : s - limit;
+    }
     if (kind == ShiftedKind::stack) {
       if (a == 0) return d == 0 ? kValue : d - 1;
       if (a == 1) return d + 1;
@@ -146,6 +172,10 @@ struct ShiftedMemory {
   }
   // The cell that takes the content of cell s by action a.
   PUSHDOWN_DEVICE Index target(Index a, Index s) const {
+    if (kind == ShiftedKind::ring) {
+      if (s == 0) return kNothing;
+      return s < offsets[a] ? s - offsets[a] + limit : s - offsets[a];
+    }
     if (kind == ShiftedKind::stack) {
       if (a == 0) return s + 1;
       if (a == 1) return s > 0 ? s - 1 : kNothing;
@@ -164,6 +194,15 @@ struct ShiftedMemory {
   // Cells d .. regular_end - 1 of `from` take their content from, or give it to, cells of `to` that
   // are contiguous in the same order; d + 1 if there is no such range.
   PUSHDOWN_DEVICE Index regular_end(Index d, Index from, Index to) const {
+    if (kind == ShiftedKind::ring) {
+      // With each offset, its opposite is another one.
+      Index end = limit;
+      for (Index a = 0; a < kMostActions; ++a) {
+        if (offsets[a] == d) return d + 1;
+        if (offsets[a] > d && offsets[a] < end) end = offsets[a];
+      }
+      return end;
+    }
     const Index low = first(to) + 1, high = last(to) - 1;
     if (d == 0 || d < low) return d + 1;
     Index end = d < 0 ? -1 : kind == ShiftedKind::tape ? limit - 2 : last(from);
@@ -171,25 +210,42 @@ struct ShiftedMemory {
     return end < d ? d + 1 : end + 1;
   }
 
-  // Calls visit(cell, index of its first number in the reading, stride of its numbers).
+  // Calls visit(cell, number of the cell among those that are read, their number).
   template <class Visit>
   PUSHDOWN_DEVICE void reading_cells(const Visit& visit) const {
     const Index from = kind == ShiftedKind::list ? -reach : 0;
-    const Index read = kind == ShiftedKind::list   ? 2 * reach + 1
-                       : kind == ShiftedKind::tape ? 1
-                                                   : reach;
-    for (Index c = 0; c < read; ++c)
-      visit(from + c, shared ? c * width : c, shared ? Index{1} : read);
+    const Index read = kind == ShiftedKind::list    ? 2 * reach + 1
+                       : kind == ShiftedKind::stack ? reach
+                                                    : 1;
+    for (Index c = 0; c < read; ++c) visit(from + c, c, read);
+  }
+  // Calls body(number of a cell, its index in the reading) for the numbers of cell c.
+  template <class Team, class Body>
+  PUSHDOWN_DEVICE void reading_numbers(const Team& team, Index c, Index read,
+                                       const Body& body) const {
+    const Index part = width / memories;
+    if (memories == 1 || read == 1)
+      each(team, width, [&](Index k) { body(k, c * width + k); });
+    else if (part == 1)
+      each(team, width, [&](Index k) { body(k, k * read + c); });
+    else
+      each(team, width, [&](Index k) {
+        const Index own = k / part;
+        body(k, (own * (read - 1) + c) * part + k);
+      });
   }
   template <class Team>
   PUSHDOWN_DEVICE void read(const Team& team, Index extent, F* reading) const {
-    reading_cells([&](Index d, Index at, Index step) {
+    reading_cells([&](Index d, Index c, Index read) {
       const F* cell = now + place(d, extent) * row;
-      F* to = reading + at;
-      if (step == 1)
-        each(team, width, [&](Index k) { to[k] = cell[k]; });
-      else
-        each(team, width, [&](Index k) { to[k * step] = cell[k]; });
+      reading_numbers(team, c, read, [&](Index k, Index at) { reading[at] = cell[k]; });
+    });
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void add_reading_gradient(const Team& team, Index extent, const F* slopes) {
+    reading_cells([&](Index d, Index c, Index read) {
+      F* to = gradient + place(d, extent) * row;
+      reading_numbers(team, c, read, [&](Index k, Index at) { to[k] += slopes[at]; });
     });
   }
 
@@ -215,7 +271,12 @@ struct ShiftedMemory {
   PUSHDOWN_DEVICE void forward(const Team& team, Index u, const F* given, F* reading) {
     F* w = weights + (taped ? u : 0) * (count + 1) * row;
     F* value = w + count * row;
-    spread_actions(team, w, given, width, row, count, shared);
+    spread_actions(team, w, given, width, row, count, memories);
+    if (kind == ShiftedKind::ring) {
+      const F distance = jump < 0 ? given[count * memories + width] : static_cast<F>(jump);
+      set_offsets(distance);
+      each(team, 1, [&](Index) { distances[taped ? u : 0] = distance; });
+    }
     const F* old = now;
     const Index before = extent(u - 1), after = extent(u), old_rows = rows_after(u - 1);
     // Without a tape, two buffers alternate.
@@ -259,19 +320,13 @@ struct ShiftedMemory {
     const Index old_rows = rows_after(u - 1), many = rows_after(u);
     const Index low = first(after), old_low = first(before);
     const F* old = now - old_rows * row;
-    reading_cells([&](Index d, Index at, Index step) {
-      F* to = gradient + place(d, after) * row;
-      const F* slope = reading_gradient + at;
-      if (step == 1)
-        each(team, width, [&](Index k) { to[k] += slope[k]; });
-      else
-        each(team, width, [&](Index k) { to[k] += slope[k * step]; });
-    });
+    if (kind == ShiftedKind::ring) set_offsets(distances[u]);
+    add_reading_gradient(team, after, reading_gradient);
     team.sync();
     const F* rest = old + (old_rows - 1) * row;
     const F* rest_gradient = gradient + (many - 1) * row;
     sum_products(
-        team, out, gradient, many, width, count, shared,
+        team, out, gradient, many, width, count, memories,
         [&](Index a, Index at) -> const F* {
           if (at + 1 == many) return worn && a < 2 ? rest : nullptr;
           return from(a, low + at, old, before, value);
@@ -280,13 +335,22 @@ struct ShiftedMemory {
           return at + 1 == many ? many : regular_end(low + at, after, before) - low;
         },
         products);
-    out += shared ? count : count * width;
+    out += count * memories;
     const Index put = kind == ShiftedKind::stack ? 0 : 2;  // the action that inserts the value
     const F* top = gradient + place(0, after) * row;
-    if (const F* insert = w + put * row; kind == ShiftedKind::tape)
+    if (const F* insert = w + put * row; kind == ShiftedKind::ring) {
+      each(team, width, [&](Index k) {
+        F sum = 0;
+        for (Index a = 0; a < count; ++a)
+          sum += w[a * row + k] * gradient[(limit - offsets[a]) % limit * row + k];
+        out[k] = sum;
+      });
+      if (jump < 0) each(team, 1, [&](Index) { out[width] = 0; });
+    } else if (kind == ShiftedKind::tape) {
       each(team, width, [&](Index k) { out[k] = top[k]; });
-    else
+    } else {
       each(team, width, [&](Index k) { out[k] = top[k] * insert[k]; });
+    }
     mix(
         team, old_gradient, old_rows - 1, row, count, w,
         [&](Index a, Index at) -> const F* {
@@ -317,10 +381,7 @@ struct ShiftedMemory {
   }
   template <class Team>
   PUSHDOWN_DEVICE void end_backward(const Team& team, const F* reading_gradient, F* held_gradient) {
-    reading_cells([&](Index d, Index at, Index step) {
-      F* to = gradient + place(d, extent(-1)) * row;
-      each(team, width, [&](Index k) { to[k] += reading_gradient[at + k * step]; });
-    });
+    add_reading_gradient(team, extent(-1), reading_gradient);
     team.sync();
     copy_rows(team, gradient, row, held_gradient, width, rows_after(-1));
   }

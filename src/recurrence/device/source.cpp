@@ -61,11 +61,12 @@ std::string shape_function(const MemoryShape& shape) {
   const auto &shifted = shape.shifted, &usual_shifted = usual.shifted;
   set_enum("shifted.kind", "ShiftedKind", shifted.kind);
   set("shifted.size", shifted.size, usual_shifted.size);
-  set("shifted.shared", shifted.shared, usual_shifted.shared);
+  set("shifted.memories", shifted.memories, usual_shifted.memories);
   set("shifted.no_op", shifted.no_op, usual_shifted.no_op);
   set("shifted.worn", shifted.worn, usual_shifted.worn);
   set("shifted.reach", shifted.reach, usual_shifted.reach);
   set("shifted.limit", shifted.limit, usual_shifted.limit);
+  set("shifted.jump", shifted.jump, usual_shifted.jump);
   set("shifted.empty", shifted.empty, usual_shifted.empty);
   set("shifted.taped", shifted.taped, usual_shifted.taped);
   const auto &automaton = shape.automaton, &usual_automaton = usual.automaton;

@@ -37,6 +37,7 @@ class TransductionProblem : public Problem {
     accuracy_every_ = options["accuracy_every"];
     accuracy_pairs_ = options["accuracy_pairs"];
     stop_perplexity_ = options["stop_perplexity"];
+    padded_ = options["pad_targets"];
     seed_ = options["seed"];
     mean_of_symbols_ = options["average"] == "batches";
     if (options["average"] == "symbols") pair_symbols_ = mean_symbols();
@@ -124,14 +125,14 @@ class TransductionProblem : public Problem {
       sources.push_back(source);
       targets.push_back(target);
     }
-    return model_->joint(sources, targets);
+    return model_->joint(sources, targets, padded_);
   }
 
   TransducerPtr model_;
   PairSourcePtr train_, test_;
   std::int64_t batch_ = 0, epoch_batches_ = 0, accuracy_every_ = 0, accuracy_pairs_ = 0;
   double stop_perplexity_ = 0;
-  bool mean_of_symbols_ = false;
+  bool mean_of_symbols_ = false, padded_ = false;
   double pair_symbols_ = 1;
   std::uint64_t seed_ = 0;
 };
@@ -145,7 +146,10 @@ const std::vector<OptionSpec>& transduction_options() {
                      "number of epochs between measurements of accuracy on new pairs; 0: never", 0),
       integer_option("accuracy_pairs", 1000, "number of pairs for each measurement of accuracy", 1),
       number_option("stop_perplexity", 0.0,
-                    "training perplexity of an epoch below which training ends; 0: never", 0)};
+                    "training perplexity of an epoch below which training ends; 0: never", 0),
+      boolean_option("pad_targets", false,
+                     "after its end, each target is padded with the first target symbol to the "
+                     "length of its source; needs feedback = false; not measured")};
   return specs;
 }
 

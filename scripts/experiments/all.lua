@@ -54,11 +54,16 @@ add('transduction-deque-biased', 2.5, { 'figure2a' }, deque .. ' --pop-bias -3 -
 add('transduction-layers', 13, { 'figure2a', 'figure2b' }, '--tasks copy,reversal --rows 4-layer,8-layer '
   .. '--learning-rates 0.001')
 add('ns_rnn-rest', 30, grid, search)
--- Far fewer updates, shorter strings and smaller networks than the papers have, which take weeks on a processor.
+-- Far fewer updates and smaller networks than the papers have, which take weeks on a processor. First the lengths of
+-- the paper; the other entries have shorter strings and networks with tanh.
+add('chomsky-published', 1, { 'scores' }, '--tasks parity_check,reverse_string,stack_manipulation,duplicate_string,'
+  .. 'odds_first --models rnn,stack_rnn,tape_rnn,transformer,lstm,stack_lstm,stratification --learning-rates 1e-3,1e-2 '
+  .. '--samples 2 --restarts 1 --steps 5000 --steps-of-an-epoch 500 --hidden 64 --layers 2 --batches 32,32 '
+  .. '--valid-pairs 256 --test-pairs 4', { folder = 'runs/chomsky/published_grid' })
 local function chomsky(models, rates, samples)
   return ('--models %s --learning-rates %s --samples %d '):format(models, rates, samples)
     .. '--restarts 1 --lengths 1,20 --longest 100 --steps-of-an-epoch 500 --hidden 64 --cells 44 --symbols 3 '
-    .. '--batches 32,32 --valid-pairs 512 '
+    .. '--batches 32,32 --valid-pairs 512 --activation tanh --no-rectified --no-padded --vector sigmoid '
 end
 local six = chomsky('rnn,lstm,stack_rnn,stratification,baby_ntm,ndstack_rnn', '1e-3,1e-2', 3)
 add('chomsky-small', 0.2, { 'scores' }, six .. '--tasks reverse_string,stack_manipulation,'

@@ -16,6 +16,7 @@ local stacks = {
   { kind = 'stratification_deque' },
   { kind = 'list' },
   { kind = 'baby_ntm' },
+  { kind = 'tape' },
   { kind = 'analog', size = 2 },
   { kind = 'nondeterministic', states = 2, symbols = 2 },
   { kind = 'nondeterministic', states = 3, symbols = 3 },

@@ -486,6 +486,44 @@ test('the end of a target of known length is not predicted', function()
   end
 end)
 
+test('the networks of Delétang et al. train as published', function()
+  for i, case in ipairs {
+    { 'tape_rnn', 'stack_manipulation', '--cells', '6', '--test-cells', '9' },
+    { 'tape_rnn', 'duplicate_string', '--tapes', '4' },
+    { 'stack_rnn', 'reverse_string', '--stacks', '2' },
+    { 'stack_lstm', 'binary_addition' },
+    { 'rnn', 'odds_first', '--activation', 'tanh', '--no-rectified' },
+  } do
+    local place = ('%s/published-%d'):format(folder, i)
+    local output, status = run('chomsky/train.lua', '--smoke', '--run-folder', place, '--model', case[1], '--task',
+      case[2], unpack(case, 3))
+    assert(status == 0, output)
+    local trained = pd.model.load(place, { which = 'last' })
+    local own, trainer = trained:options(), json.decode(files.read(place .. '/config.json')).trainer
+    test.equal(tostring(own.rectified), tostring(i < 5))
+    test.equal(tostring(trainer.pad_targets), tostring(i == 1 or i == 4))
+    if i ~= 4 then test.equal(own.controller.activation, i < 5 and 'relu' or 'tanh') end
+    if i == 2 then test.equal(trained:parameters()['stack.action_bias']:size()[1], 20) end
+    if i == 3 then
+      test.equal(('%d %s %s'):format(own.stack.stacks, own.stack.joint_actions, own.stack.vector), '2 true linear')
+    end
+    if i == 1 then
+      -- The score has longer tapes.
+      test.equal(own.stack.cells, 6)
+      own.stack.cells = 9
+      local pairs_of = pd.task.chomsky(case[2], { lengths = { 6, 6 } })
+      local longer = pd.model.transducer(pd.tables.merged(own, { pairs = pairs_of }))
+      longer:set_parameters(trained:parameters())
+      local found = pd.train.evaluate(longer, pairs_of, { pairs = 2, seed = 6, batch = 2 })
+      test.near(tonumber(select(2, csv.read(place .. '/lengths.csv'))[6].accuracy), found.prediction_accuracy, 1e-12)
+    end
+  end
+  local output, status = run('chomsky/train.lua', '--smoke', '--lengths', '0,4')
+  assert(status == 1 and output:find('1 <= lowest', 1, true), output)
+  output, status = run('chomsky/train.lua', '--smoke', '--model', 'tape_rnn', '--cells', '0')
+  assert(status == 1 and output:find('cells', 1, true), output)
+end)
+
 test('recognizers of FLaRe have the layers and about as many parameters as are wanted', function()
   for _, model in ipairs { 'rnn', 'rns' } do
     local place = folder .. '/budget-' .. model

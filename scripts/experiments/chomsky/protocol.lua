@@ -5,6 +5,7 @@ local experiment = require 'pushdown.experiment'
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
 local suite = require 'pushdown.suite'
+local tables = require 'pushdown.tables'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 
 local M = { tasks = {}, levels = {}, models = {}, model_names = {} }
@@ -30,18 +31,26 @@ M.options = {
   { 'loss_per', 'symbol', 'what the loss of an update is the mean over', choices = { 'symbol', 'pair' } },
   { 'clip', 1, 'longer gradients are scaled to this norm; 0: never', minimum = 0, type = 'number' },
   { 'hidden', 256, 'hidden units of the recurrent models', minimum = 1 },
+  { 'activation', 'relu', 'of the simple recurrent controllers', choices = { 'relu', 'tanh' } },
+  { 'rectified', true, 'whether the output layer reads the positive part of the hidden state of recurrent networks' },
+  { 'padded', true, 'whether targets without a fixed length are padded with zeros, which count in training' },
   { 'cell', 8, 'size of a cell of stack and tape', minimum = 1 },
-  { 'cells', 104, 'cells of the tape', minimum = 1 },
+  { 'stacks', 1, 'superposition stacks of a network', minimum = 1 },
+  { 'vector', 'linear', 'activation of the vector that a superposition stack pushes', choices = { 'linear',
+    'sigmoid' } },
+  { 'tapes', 1, 'tapes of the Tape-RNN', minimum = 1 },
+  { 'cells', 104, 'cells of a tape in training', minimum = 1 },
+  { 'test_cells', 1004, 'cells of the tapes of the Tape-RNN at the lengths of the score', minimum = 1 },
   { 'states', 2, 'states of the nondeterministic stack', minimum = 1 },
   { 'symbols', 4, 'symbols of the nondeterministic stack', minimum = 1 },
   { 'layers', 5, 'attention layers of the transformer', minimum = 1 },
   { 'width', 64, 'size of the vectors of the transformer', minimum = 1 },
   { 'heads', 8, 'heads of a layer', minimum = 1 },
 }
-M.quick = { steps = 2000, hidden = 32, longest = 100, test_pairs = 10, valid_pairs = 200, layers = 2, width = 32,
-  heads = 4, steps_of_an_epoch = 100 }
+M.quick = { steps = 2000, hidden = 32, longest = 100, test_cells = 204, test_pairs = 10, valid_pairs = 200,
+  layers = 2, width = 32, heads = 4, steps_of_an_epoch = 100 }
 M.smoke = { lengths = { 1, 4 }, longest = 6, test_pairs = 2, valid_pairs = 4, steps = 4, steps_of_an_epoch = 2,
-  hidden = 4, cell = 2, cells = 5, layers = 1, width = 8, heads = 2 }
+  hidden = 4, cell = 2, cells = 5, test_cells = 7, layers = 1, width = 8, heads = 2 }
 
 function M.with_options(own) return experiment.join_options(own, M.options) end
 
@@ -55,8 +64,19 @@ function M.pairs(options, lengths, one_length)
 end
 
 function M.model(options, pairs)
-  return pd.model.transducer(suite.network(M.models[options.model], options,
-    { pairs = pairs, feedback = false, output_embedding = 0, seed = options.seed, feedforward = 4 * options.width }))
+  local row = M.models[options.model]
+  return pd.model.transducer(suite.network(row, options, { pairs = pairs, feedback = false, output_embedding = 0,
+    rectified = options.rectified and row.architecture ~= 'transformer', seed = options.seed,
+    feedforward = 4 * options.width }))
+end
+
+-- The trained model with the options of the score.
+local function scored(model, options, pairs)
+  local row = M.models[options.model]
+  if not row.scored then return model end
+  local other = M.model(tables.merged(options, row.scored(options)), pairs)
+  other:set_parameters(model:parameters())
+  return other
 end
 
 local function trainer_of(options, run, pairs)
@@ -69,6 +89,7 @@ local function trainer_of(options, run, pairs)
     stop_perplexity = options.stop_perplexity,
     stop_patience = 0, decay_patience = 0, clip_norm = options.clip, seed = options.seed,
     average = options.loss_per == 'symbol' and 'batches' or 'strings',
+    pad_targets = options.padded and ends[options.task] or false,
     optimizer = { kind = 'adam', learning_rate = options.learning_rate }, run_folder = run.folder, overwrite = true,
   }
 end
@@ -133,7 +154,8 @@ function M.train(options, run)
   local result = json.ordered({ task = options.task, model = options.model, learning_rate = options.learning_rate,
     batch = options.batch, seed = options.seed, restart = options.restart, parameters = model:parameter_count(),
     steps = trainer:updates(), train_perplexity = history[#history].train_perplexity,
-    valid_accuracy = accuracy, valid_perplexity = perplexity, score = by_length(model, options, run), seconds = seconds,
+    valid_accuracy = accuracy, valid_perplexity = perplexity,
+    score = by_length(scored(model, options, pairs_of_training), options, run), seconds = seconds,
     stopped = trainer:finished(),
   }, { 'task', 'model', 'learning_rate', 'batch', 'seed', 'restart', 'parameters', 'steps',
     'train_perplexity', 'valid_accuracy', 'valid_perplexity', 'score', 'seconds', 'stopped' })

@@ -200,7 +200,7 @@ Tensor simulate_tape(const Json& options, const NamedTensors& inputs) {
 StackKind tape_stack() {
   StackKind kind;
   kind.name = "tape";
-  kind.doc = "Tapes that move by a cell or jump by the length of the input (Delétang et al. 2023).";
+  kind.doc = "Tapes that move by a cell or jump by the length of the input (Deletang et al. 2023).";
   kind.options = tape_options();
   kind.options.insert(
       kind.options.begin(),

@@ -11,6 +11,9 @@
 --   <!-- table: scripts/experiments/nspda/table4.lua | language | ours: mean ± = test error % -->
 --   <!-- end of table -->
 --
+-- An entry of scripts/experiments/all.lua in the place of the script stands for the entry's first script with its
+-- arguments: <!-- table: state_tracking-small:scores | task | RNN -->.
+--
 -- <!-- text: SCRIPT:NAME --> and <!-- end of text --> are around the whole file NAME.md of the script.
 --
 -- The comment <!-- pictures: SCRIPT --> means that the script also makes those SVG files that the page shows and that
@@ -95,23 +98,45 @@ function M.pictures(page)
 end
 
 local quoted = files.quoted
-local folders = {}  -- the run folder of each script
+local folders = {}  -- the run folder of each script or entry
 
--- The folder that a script writes for the recorded runs of its paper.
-local function folder_of(script)
-  if folders[script] then return folders[script] end
+-- M.entry(list, name) -> script, arguments: those of an entry in the text that all.lua --list prints.
+function M.entry(list, name)
+  for line in list:gmatch '[^\n]+' do
+    local found, rest = line:match '^(%S+)%s+%S+%s+(.*)$'
+    if found == name then
+      local script, arguments = rest:match '^(%S+%.lua)(.*)$'
+      return 'scripts/experiments/' .. script, trimmed(arguments)
+    end
+  end
+  error(("scripts/experiments/all.lua has no entry '%s'"):format(name), 0)
+end
+
+local function entry_of(name)
+  local pipe = io.popen(('PUSHDOWN_REGISTRY=off %s %s --list'):format(quoted(pd.process.executable()),
+    quoted(pd.root .. '/scripts/experiments/all.lua')))
+  local list = pipe:read '*a'
+  pipe:close()
+  return M.entry(list, name)
+end
+
+-- The folder that a script or an entry writes for the recorded runs of its paper.
+local function folder_of(named)
+  if folders[named] then return folders[named] end
+  local script, arguments = named, ''
+  if not named:find '%.lua$' then script, arguments = entry_of(named) end
   local folder, paper = os.tmpname(), script:match('experiments/([%w_]+)/')
   os.remove(folder)
-  local status = os.execute(('PUSHDOWN_REGISTRY=off %s %s --recorded %s --missing leave --folder %s/none '
+  local status = os.execute(('PUSHDOWN_REGISTRY=off %s %s %s --recorded %s --missing leave --folder %s/none '
     .. '--run-folder %s > %s.log 2>&1'):format(quoted(pd.process.executable()), quoted(pd.root .. '/' .. script),
-    quoted(('%s/docs/results/%s/runs.csv'):format(pd.root, paper)), quoted(folder), quoted(folder), folder))
-  if status ~= 0 then error(('%s failed:\n%s'):format(script, files.read(folder .. '.log')), 0) end
-  folders[script] = folder
+    arguments, quoted(('%s/docs/results/%s/runs.csv'):format(pd.root, paper)), quoted(folder), quoted(folder), folder))
+  if status ~= 0 then error(('%s failed:\n%s'):format(named, files.read(folder .. '.log')), 0) end
+  folders[named] = folder
   return folder
 end
 
 local function make(named, columns)
-  local script, name = named:match '^(.-%.lua):?([%w_]*)$'
+  local script, name = named:match '^([^:]+):?([%w_]*)$'
   if name == '' then name = script:match '([%w_]+)%.lua$' end
   local text = files.read(('%s/%s.md'):format(folder_of(script), name))
   return columns and M.select(text, columns) or text

@@ -42,6 +42,15 @@ test('a text is replaced as a whole', function()
     (page:gsub('old', '\na/b.lua:cnil\n')))
 end)
 
+test('an entry of all.lua is a script with arguments', function()
+  local list = 'name  core-hours  scripts\n---\na-small  0.5  a/scores.lua --tasks x --steps 3\nb  ?  b/t.lua b/u.lua\n'
+  local script, arguments = results.entry(list, 'a-small')
+  test.equal(script, 'scripts/experiments/a/scores.lua')
+  test.equal(arguments, '--tasks x --steps 3')
+  test.equal((results.entry(list, 'b')), 'scripts/experiments/b/t.lua')
+  test.fails("no entry 'c'", function() results.entry(list, 'c') end)
+end)
+
 test('the pictures of a page with the comment are those that it shows as SVG', function()
   local list = results.pictures('![a](x/a.svg)\n<!-- pictures: one/two.lua -->\n![b c](x/b-c.svg) ![d](d.png) '
     .. '[e](e.svg)')

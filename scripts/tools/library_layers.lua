@@ -15,7 +15,7 @@ M.layers = {
   { name = 'runs', modules = { 'runs' }, below = { 'store', 'statistics' } },
   { name = 'experiment', modules = { 'experiment' }, below = { 'runs', 'plot' } },
   { name = 'grid', modules = { 'grid', 'record', 'search' }, below = { 'experiment' } },
-  { name = 'suite', modules = { 'cells', 'suite', 'recipe' }, below = { 'grid' } },
+  { name = 'suite', modules = { 'cells', 'suite', 'protocol', 'recipe' }, below = { 'grid' } },
   { name = 'report', modules = { 'report' }, below = { 'experiment' } },
   { name = 'mirror', modules = { 'mirror' }, below = { 'runs' } },
   { name = 'commands', modules = { 'commands' }, below = { 'suite', 'report', 'mirror' } },

@@ -4,31 +4,10 @@
 --   pushdown scripts/experiments/chomsky/train.lua --task reverse_string --model stack_rnn --learning-rate 1e-3
 --
 -- Started again on the same --run-folder it goes on where it stopped.
-local experiment = require 'pushdown.experiment'
-local suite = require 'pushdown.suite'
-local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
+local protocol = require 'pushdown.protocol'
 
-local options, run = experiment.start {
-  name = 'chomsky/train',
-  doc = 'Trains one model on one task of Delétang et al. (2023).',
-  options = protocol.with_options {
-    { 'task', 'reverse_string', 'what is to be done', choices = protocol.tasks },
-    { 'model', 'stack_rnn', 'which model', choices = protocol.model_names },
-    { 'learning_rate', 1e-3, 'of Adam', minimum = 0, type = 'number' },
-    { 'batch', 128, 'pairs in one update', minimum = 1 },
-    { 'seed', 1, 'decides parameters and pairs', minimum = 0 },
-    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
-  },
-  quick = protocol.quick, smoke = protocol.smoke,
-}
-
-local result = protocol.train(options, run)
-local title = ('%s, %s'):format(protocol.title(options.task), protocol.models[options.model].label)
-run:results(result, { 'score', 'valid_accuracy', 'valid_perplexity', 'train_perplexity', 'steps', 'parameters',
-  'seconds' }, {
-  title = ('%s, learning rate %g, batch %d, seed %d'):format(title, options.learning_rate, options.batch,
-    options.seed),
-  note = ('The score is the mean accuracy of a symbol over the lengths %d to %d.'):format(
-    protocol.score_lengths(options)) })
-suite.lengths(run, protocol.models[options.model].label, { title = title, x_label = 'length of the source',
+protocol.train(dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua'), {
+  name = 'chomsky', doc = 'Trains one model on one task of Delétang et al. (2023).',
+  task = 'reverse_string', model = 'stack_rnn', batch = 128,
+  score = function(first, last) return ('mean accuracy of a symbol over the lengths %d to %d'):format(first, last) end,
   y_label = 'accuracy of a symbol (%)' })

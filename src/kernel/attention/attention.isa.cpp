@@ -15,11 +15,13 @@ template <class F>
 class AttentionHead {
  public:
   // The head's part of an attention. The slopes are null in a forward pass.
+  // rotations: of rotary encodings, see fill_rotations().
   AttentionHead(const Attention<F>& attention, const AttentionSlopes<F>* slopes, Index head,
-                F* scratch)
+                const F* rotations, F* scratch)
       : z_(attention),
         slopes_(slopes),
         head_(head),
+        rotations_(rotations),
         size_(z_.head_size),
         used_(whole(size_)),
         row_(padded_size(size_)),
@@ -37,27 +39,34 @@ class AttentionHead {
     for (F** own : {&queries_, &slope_}) *own = take(matrix) + block;
     for (F** own : {&query_block_, &slope_block_, &result_, &result_rows_}) *own = take(block);
     for (F** own : {&shares_, &score_slopes_}) *own = take(kKeys * kQueries);
+    if (z_.encoding == AttentionEncoding::alibi)
+      for (Index k = 0; k < kQueries; ++k)
+        alibi_[k] = static_cast<F>(static_cast<double>(k) * alibi_slope(head, z_.heads));
+    if (!is_relative()) return;
+    for (F** own : {&distances_, &distance_columns_, &distance_slope_}) *own = take(matrix);
+    distance_queries_ = take(matrix) + block;
+    for (F** own : {&distance_block_, &distance_result_}) *own = take(block);
+    distance_scores_ = take((kKeys + 2 * kQueries) * kQueries);
   }
 
   void forward() {
-    pack(z_.queries, scale_, queries_);
-    pack(z_.keys, 1, keys_);
-    pack(z_.values, 1, values_);
+    pack_all();
     pack_columns(keys_, key_columns_);
     in_query_blocks([&](Index first) { forward(first); });
   }
   void backward() {
-    pack(z_.queries, scale_, queries_);
+    pack_all();
     pack(slopes_->out, 1, slope_);
-    pack(z_.keys, 1, keys_);
-    pack(z_.values, 1, values_);
     pack_columns(keys_, key_columns_);
     pack_columns(values_, value_columns_);
     clear(key_slope_, column_ * row_);
     clear(value_slope_, column_ * row_);
+    if (is_relative()) clear(distance_slope_, (column_ + kQueries) * row_);
     in_query_blocks([&](Index first) { backward(first); });
+    rotate(key_slope_, -1);
     add_rows(key_slope_, slopes_->keys);
     add_rows(value_slope_, slopes_->values);
+    if (is_relative()) add_rows(distance_slope_, slopes_->distances);
   }
 
  private:
@@ -131,12 +140,42 @@ class AttentionHead {
     return first_lanes(splat(by), key - v * kL, x);
   }
 
-  // to = scale of the head's columns, with zeros for missing rows and columns : T x D
-  void pack(const AttentionRows<const F>& from, F scale, F* to) const {
+  bool is_relative() const { return z_.encoding == AttentionEncoding::relative; }
+
+  void pack_all() {
+    pack(z_.queries, scale_, queries_, z_.content_bias);
+    pack(z_.keys, 1, keys_);
+    pack(z_.values, 1, values_);
+    rotate(queries_, 1);
+    rotate(keys_, 1);
+    if (!is_relative()) return;
+    pack(z_.queries, scale_, distance_queries_, z_.distance_bias);
+    pack(z_.distances, 1, distances_);
+    pack_columns(distances_, distance_columns_);
+  }
+  // Rotates the pairs of numbers of a row, or of all rows, by their angles; direction -1: back.
+  void rotate(F* x, Index t, F direction) const {
+    if (rotations_ == nullptr) return;
+    const F* of = rotations_ + t * size_;
+    for (Index i = 0; i < size_; i += 2) {
+      const F cosine = of[i], sine = direction * of[i + 1], first = x[i], second = x[i + 1];
+      x[i] = first * cosine - second * sine;
+      x[i + 1] = second * cosine + first * sine;
+    }
+  }
+  void rotate(F* rows, F direction) const {
+    if (rotations_ == nullptr) return;
+    for (Index t = 0; t < z_.rows; ++t) rotate(rows + t * row_, t, direction);
+  }
+
+  // to = scale of the head's columns and its bias, with zeros for missing rows and columns : T x D
+  void pack(const AttentionRows<const F>& from, F scale, F* to, const F* bias = nullptr) const {
     const F* own = from.first + head_ * size_;
-    if (to == queries_ || to == slope_) clear(to - kQueries * row_, kQueries * row_);
+    if (to == queries_ || to == slope_ || to == distance_queries_)
+      clear(to - kQueries * row_, kQueries * row_);
     for (Index t = 0; t < z_.rows; ++t, own += from.row, to += row_) {
-      for (Index i = 0; i < size_; ++i) to[i] = scale * own[i];
+      for (Index i = 0; i < size_; ++i)
+        to[i] = scale * (bias == nullptr ? own[i] : own[i] + bias[head_ * size_ + i]);
       for (Index i = size_; i < row_; ++i) to[i] = 0;
     }
     clear(to, (column_ - z_.rows) * row_);
@@ -156,10 +195,11 @@ class AttentionHead {
   }
   // Calls visit(t, r) with the results r : D of the queries from the first on.
   template <class Visit>
-  [[gnu::always_inline]] inline void visit_results(Index first_query, F* rows, Visit visit) const {
+  [[gnu::always_inline]] inline void visit_results(const F* result, Index first_query, F* rows,
+                                                   Visit visit) const {
     for (Index i = 0; i < size_; i += kL)
       for (Index k = 0; k < kQueries; k += kL)
-        transposed(result_ + i * kQueries + k, kQueries, rows + k * row_ + i, row_);
+        transposed(result + i * kQueries + k, kQueries, rows + k * row_ + i, row_);
     for (Index k = first_query < 0 ? -first_query : 0; k < kQueries; ++k)
       visit(first_query + k, rows + k * row_);
   }
@@ -175,11 +215,64 @@ class AttentionHead {
       add(to.first + t * to.row + head_ * size_, from + t * row_, size_);
   }
 
+  // The distances between keys first .. first + count - 1 and the queries of a block: that of query
+  // j and key k is `zero` + j - k, and those that are not negative are from .. from + count - 1.
+  struct Distances {
+    Index zero, from, count;
+  };
+  static Distances distances(Index first_query, Index first, Index count) {
+    const Index zero = first_query - first, oldest = zero - count + 1;
+    const Index from = oldest < 0 ? 0 : oldest;
+    return {zero, from, zero + kQueries - from};
+  }
+  // Calls visit(place, place of the distance) for the scores of key k after the first one.
+  template <class Visit>
+  [[gnu::always_inline]] static inline void in_scores(const Distances& of, Index k, Visit visit) {
+    const Index nearest = of.zero - k;
+    for (Index j = nearest < 0 ? -nearest : 0; j < kQueries; ++j)
+      visit(k * kQueries + j, (nearest + j - of.from) * kQueries + j);
+  }
+  // Writes the parts of scores that do not depend on the keys.
+  void encode(Index first_query, Index first, Index count) {
+    if (z_.encoding == AttentionEncoding::alibi) {
+      const F slope = alibi_[1];
+      for (Index k = 0; k < count; ++k)
+        for (Index v = 0; v < 2; ++v)
+          store(shares_ + k * kQueries + v * kL,
+                splat(slope * static_cast<F>(first + k - first_query)) - load(alibi_ + v * kL));
+      return;
+    }
+    const Distances of = distances(first_query, first, count);
+    in_tiles(
+        whole(of.count), [&]<int kRows>(Index d) __attribute__((always_inline)) {
+          F* to = distance_scores_ + d * kQueries;
+          tile<kRows, 2, 1>(
+              distance_columns_ + of.from + d, column_, size_, distance_block_, kQueries,
+              [](int, int) { return V{}; },
+              [&](int r, int v, V score) { store(to + r * kQueries + v * kL, score); });
+        });
+    clear(shares_, count * kQueries);
+    for (Index k = 0; k < count; ++k)
+      in_scores(of, k, [&](Index to, Index from) { shares_[to] = distance_scores_[from]; });
+  }
+  bool encodes() const { return alibi_[1] != 0 || is_relative(); }
+  // The gradients of distances and their queries from those of scores.
+  void propagate_distances(Index first_query, Index first, Index count) {
+    const Distances of = distances(first_query, first, count);
+    clear(distance_scores_, whole(of.count) * kQueries);
+    for (Index k = 0; k < count; ++k)
+      in_scores(of, k, [&](Index from, Index to) { distance_scores_[to] = score_slopes_[from]; });
+    add_to_result(distance_result_, distances_, of.from, of.count, distance_scores_);
+    if (slopes_->distances.first != nullptr)
+      add_to_keys(distance_slope_, of.from, whole(of.count), distance_scores_,
+                  distance_queries_ + first_query * row_);
+  }
+
   // result += M^T w, where M has a row for each of `count` keys from the first on : D x kQueries
-  void add_to_result(const F* matrix, Index first, Index count, const F* w) {
+  void add_to_result(F* result, const F* matrix, Index first, Index count, const F* w) {
     in_tiles(
         used_, [&]<int kRows>(Index i) __attribute__((always_inline)) {
-          F* to = result_ + i * kQueries;
+          F* to = result + i * kQueries;
           tile<kRows, 2, 1>(
               matrix + first * row_ + i, row_, count, w, kQueries,
               [&](int r, int v) { return load(to + r * kQueries + v * kL); },
@@ -210,14 +303,17 @@ class AttentionHead {
     clear(result_, row_ * kQueries);
     V greatest[2], sums[2] = {};
     for (V& own : greatest) own = splat(kLeast);
+    const bool encoded = encodes();
+    if (is_relative()) pack_block(distance_queries_, first_query, distance_block_);
     in_key_blocks(first_query, [&](Index first, Index count, bool diagonal) {
       const V before[2] = {greatest[0], greatest[1]};
+      if (encoded) encode(first_query, first, count);
       in_tiles(
           count, [&]<int kRows>(Index k) __attribute__((always_inline)) {
             F* to = shares_ + k * kQueries;
             tile<kRows, 2, 1>(
                 key_columns_ + first + k, column_, size_, query_block_, kQueries,
-                [](int, int) { return V{}; },
+                [&](int r, int v) { return encoded ? load(to + r * kQueries + v * kL) : V{}; },
                 [&](int r, int v, V score) __attribute__((always_inline)) {
                   if (diagonal) score = masked(score, first - first_query + k + r, v, kLeast);
                   store(to + r * kQueries + v * kL, score);
@@ -241,7 +337,7 @@ class AttentionHead {
           store(own, share);
           sums[v] += share;
         }
-      add_to_result(values_, first, count, shares_);
+      add_to_result(result_, values_, first, count, shares_);
     });
     const V factors[2] = {F(1) / sums[0], F(1) / sums[1]};
     for (Index i = 0; i < size_; ++i)
@@ -249,7 +345,7 @@ class AttentionHead {
         F* own = result_ + i * kQueries + v * kL;
         store(own, load(own) * factors[v]);
       }
-    visit_results(first_query, result_rows_, [&](Index t, const F* from) {
+    visit_results(result_, first_query, result_rows_, [&](Index t, const F* from) {
       copy(z_.out.first + t * z_.out.row + head_ * size_, from, size_);
       const Index k = t - first_query;
       z_.log_sums.first[t * z_.log_sums.row + head_] =
@@ -262,6 +358,8 @@ class AttentionHead {
     pack_block(queries_, first_query, query_block_);
     pack_block(slope_, first_query, slope_block_);
     clear(result_, row_ * kQueries);
+    const bool of_queries = slopes_->queries.first != nullptr || slopes_->content_bias != nullptr ||
+                            slopes_->distance_bias != nullptr;
     // -l and -(d out . out) of the queries.
     alignas(64) F log_sums[kQueries] = {}, means[kQueries] = {};
     for (Index k = first_query < 0 ? -first_query : 0; k < kQueries; ++k) {
@@ -269,13 +367,22 @@ class AttentionHead {
       log_sums[k] = -z_.log_sums.first[t * z_.log_sums.row + head_];
       means[k] = -dot<F>(slope_ + t * row_, z_.out.first + t * z_.out.row + head_ * size_, size_);
     }
+    const bool encoded = encodes();
+    if (is_relative()) {
+      pack_block(distance_queries_, first_query, distance_block_);
+      clear(distance_result_, row_ * kQueries);
+    }
     in_key_blocks(first_query, [&](Index first, Index count, bool diagonal) {
+      if (encoded) encode(first_query, first, count);
       in_tiles(
           count, [&]<int kRows>(Index k) __attribute__((always_inline)) {
             F *shares = shares_ + k * kQueries, *scores = score_slopes_ + k * kQueries;
             tile<kRows, 2, 1>(
                 key_columns_ + first + k, column_, size_, query_block_, kQueries,
-                [&](int, int v) { return load(log_sums + v * kL); },
+                [&](int r, int v) {
+                  const V own = load(log_sums + v * kL);
+                  return encoded ? own + load(shares + r * kQueries + v * kL) : own;
+                },
                 [&](int r, int v, V score) __attribute__((always_inline)) {
                   const V share = vector_exp(score);
                   store(shares + r * kQueries + v * kL,
@@ -289,17 +396,25 @@ class AttentionHead {
                   store(scores + place, load(shares + place) * slope);
                 });
           });
-      if (slopes_->queries.first != nullptr) add_to_result(keys_, first, count, score_slopes_);
+      if (is_relative()) propagate_distances(first_query, first, count);
+      if (of_queries) add_to_result(result_, keys_, first, count, score_slopes_);
       if (slopes_->values.first != nullptr)
         add_to_keys(value_slope_, first, count, shares_, slope_ + first_query * row_);
       if (slopes_->keys.first != nullptr)
         add_to_keys(key_slope_, first, count, score_slopes_, queries_ + first_query * row_);
     });
-    if (slopes_->queries.first == nullptr) return;
-    visit_results(first_query, result_rows_, [&](Index t, const F* from) {
-      add_scaled(slopes_->queries.first + t * slopes_->queries.row + head_ * size_, from, scale_,
-                 size_);
-    });
+    if (!of_queries) return;
+    const auto add_queries = [&](const F* result, F* bias) {
+      visit_results(result, first_query, result_rows_, [&](Index t, F* from) {
+        rotate(from, t, -1);
+        if (slopes_->queries.first != nullptr)
+          add_scaled(slopes_->queries.first + t * slopes_->queries.row + head_ * size_, from,
+                     scale_, size_);
+        if (bias != nullptr) add_scaled(bias + head_ * size_, from, scale_, size_);
+      });
+    };
+    add_queries(result_, slopes_->content_bias);
+    if (is_relative()) add_queries(distance_result_, slopes_->distance_bias);
   }
 
   static constexpr F kLeast = static_cast<F>(-3e38);
@@ -307,6 +422,7 @@ class AttentionHead {
   const Attention<F>& z_;
   const AttentionSlopes<F>* slopes_;
   Index head_;
+  const F* rotations_;
   Index size_, used_, row_, column_;  // D; whole units; padded; padded T
   F scale_;
   F *queries_, *keys_, *values_, *slope_, *key_slope_, *value_slope_;  // T x D
@@ -314,17 +430,56 @@ class AttentionHead {
   F *query_block_, *slope_block_, *result_;                            // padded D x kQueries
   F* result_rows_;                                                     // kQueries x padded D
   F *shares_, *score_slopes_;                                          // kKeys x kQueries
+  alignas(64) F alibi_[kQueries] = {};  // slope times number of a query; else 0
+  // Of relative encodings, like those of keys and queries. A block of scores of distances is about
+  // kKeys + kQueries x kQueries.
+  F *distances_ = nullptr, *distance_columns_ = nullptr, *distance_queries_ = nullptr;
+  F *distance_slope_ = nullptr, *distance_block_ = nullptr, *distance_result_ = nullptr;
+  F* distance_scores_ = nullptr;
 };
+
+// to = cosine and sine of the angles of each pair of numbers, side by side : T x D. Each angle is
+// the sum of the one before and of that of position 1.
+template <class F>
+void fill_rotations(const Attention<F>& attention, F* to) {
+  for (Index pair = 0; pair < attention.head_size / 2; ++pair) {
+    const double frequency = rotary_frequency(pair, attention.head_size);
+    const double cosine = __builtin_cos(frequency), sine = __builtin_sin(frequency);
+    double x = 1, y = 0;
+    F* own = to + 2 * pair;
+    for (Index t = 0; t < attention.rows; ++t, own += attention.head_size) {
+      own[0] = static_cast<F>(x);
+      own[1] = static_cast<F>(y);
+      const double next = x * cosine - y * sine;
+      y = y * cosine + x * sine;
+      x = next;
+    }
+  }
+}
+
+// Calls each(head) for all heads.
+template <class F, class Each>
+void in_heads(const Attention<F>& attention, const AttentionSlopes<F>* slopes, F* scratch,
+              Each each) {
+  const F* rotations = nullptr;
+  if (attention.encoding == AttentionEncoding::rotary) {
+    fill_rotations(attention, scratch);
+    rotations = scratch;
+    scratch += padded_size(attention.rows * attention.head_size);
+  }
+  for (Index head = 0; head < attention.heads; ++head) {
+    AttentionHead<F> own(attention, slopes, head, rotations, scratch);
+    each(own);
+  }
+}
 
 template <class F>
 AttentionKernel<F> kernel() {
   return {[](const Attention<F>& attention, F* scratch) {
-            for (Index head = 0; head < attention.heads; ++head)
-              AttentionHead<F>(attention, nullptr, head, scratch).forward();
+            in_heads<F>(attention, nullptr, scratch, [](auto& head) { head.forward(); });
           },
           [](const Attention<F>& attention, const AttentionSlopes<F>& slopes, F* scratch) {
-            for (Index head = 0; head < attention.heads; ++head)
-              AttentionHead<F>(attention, &slopes, head, scratch).backward();
+            in_heads<F>(attention, &slopes, scratch, [](auto& head) { head.backward(); });
           }};
 }
 

@@ -29,7 +29,8 @@ enum class StepOp : std::uint8_t {
   mix,        // c a + (1 - c) b, c one number
   array,      // an array program (kernel/array/program.h) over its operands
   normalize,  // layer normalization of a with the gain b and the bias c
-  attention,  // causal, in no loop; queries a, keys b, values c; heads of `offset` numbers
+  attention,  // causal, in no loop; queries a, keys b, values c; heads of `offset` numbers. The
+              // operands of relative `encoding`: the vectors of distances, and both biases
   memory,     // a stack; a: its actions, b: its initial content or -1. Value: the reading
   left,       // the final content of memory a for a later run: one value, after the last step
   // Gates of cells, found in the recorded operations (recurrence/program/step_fusion.h). Their

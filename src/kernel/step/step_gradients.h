@@ -57,9 +57,14 @@ inline void StepNodes<F>::propagate(int n, Index t) {
       const auto of = [&](int n) {
         return p_.nodes[n].gradient ? attention_rows(gradient(n, t)) : AttentionRows<F>{};
       };
-      return attention_.backward(attention(node, out),
-                                 {{slope.first, slope.row}, of(node.a), of(node.b), of(node.c)},
-                                 scratch_);
+      AttentionSlopes<F> slopes{{slope.first, slope.row}, of(node.a), of(node.b), of(node.c)};
+      if (node.encoding == AttentionEncoding::relative) {
+        const int* operands = p_.operands + node.first_operand;
+        slopes.distances = of(operands[0]);
+        slopes.content_bias = of(operands[1]).first;
+        slopes.distance_bias = of(operands[2]).first;
+      }
+      return attention_.backward(attention(node, out), slopes, scratch_);
     }
     case StepOp::array: {
       const ArrayCode<F>& code = p_.arrays[node.array];

@@ -381,15 +381,22 @@ class StepNodes {
       const Rows<F> rows = value(n, 0);
       return AttentionRows<const F>{rows.first, rows.row};
     };
-    return {active,
-            node.size / node.offset,
-            node.offset,
-            given(node.a),
-            given(node.b),
-            given(node.c),
-            {out.first, out.row},
-            {out.first + node.size, out.row},
-            p_.stop};
+    Attention<F> attention{active,
+                           node.size / node.offset,
+                           node.offset,
+                           given(node.a),
+                           given(node.b),
+                           given(node.c),
+                           {out.first, out.row},
+                           {out.first + node.size, out.row},
+                           p_.stop,
+                           node.encoding};
+    if (node.encoding != AttentionEncoding::relative) return attention;
+    const int* operands = p_.operands + node.first_operand;
+    attention.distances = given(operands[0]);
+    attention.content_bias = value(operands[1], 0)[0];
+    attention.distance_bias = value(operands[2], 0)[0];
+    return attention;
   }
 
   // Calls each(b, i, row, j, columns) for every row of the matrices of a node, a group of which has

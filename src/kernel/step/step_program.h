@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "kernel/array/program.h"
+#include "kernel/attention_encoding.h"
 #include "kernel/memory/memory_shape.h"
 #include "kernel/step/operation_table.h"
 
@@ -34,14 +35,16 @@ struct StepNode {
   std::int64_t offset = 0;                       // of a slice; or size or number of the groups
   double factor = 1, shift = 0;
   int first_term = 0, terms = 0;        // of affine, in StepProgram::terms
-  int first_operand = 0, operands = 0;  // of affine, concat and array, in StepProgram::operands
+  int first_operand = 0, operands = 0;  // of affine, concat, array and relative attention, in
+                                        // StepProgram::operands
   int array = 0;                        // in StepProgram::arrays
-  bool gradient = false;                // whether it depends on anything differentiable
-  bool carried = false;                 // whether a `previous` node reads it
-  bool sliced = false;                  // a part of another node's rows
-  bool logistic = false;                // of a constant: 1 / (1 + exp(-x)) of the given value
-  bool apart = false;                   // its values and gradients are stored for all steps,
-                                        // because it is in no loop or is read outside of it
+  AttentionEncoding encoding = AttentionEncoding::none;  // of attention
+  bool gradient = false;  // whether it depends on anything differentiable
+  bool carried = false;   // whether a `previous` node reads it
+  bool sliced = false;    // a part of another node's rows
+  bool logistic = false;  // of a constant: 1 / (1 + exp(-x)) of the given value
+  bool apart = false;     // its values and gradients are stored for all steps,
+                          // because it is in no loop or is read outside of it
   // In the backward pass of a step: whether the node sets the gradient of a (of b), because no node
   // before it adds to it; and whether such nodes set all numbers of this node's gradient, which
   // then need not be cleared (recurrence/trace/step_setters.h).

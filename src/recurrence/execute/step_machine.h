@@ -296,7 +296,8 @@ class StepMachine {
     const auto rows = loop ? sequences : std::max(sequences, steps_);
     auto size = step_scratch_size(rows, program_.widest);
     for (const StepNode& of : traced_.nodes)
-      if (of.op == StepOp::attention) size = std::max(size, attention_scratch(steps_, of.offset));
+      if (of.op == StepOp::attention)
+        size = std::max(size, attention_scratch(steps_, of.offset, of.encoding));
     return size;
   }
 

@@ -421,7 +421,8 @@ Traced StepTrace::normalize(const Traced& x, const Tensor& gain, const Tensor& b
 }
 
 Traced StepTrace::attention(const Traced& queries, const Traced& keys, const Traced& values,
-                            std::int64_t heads) {
+                            std::int64_t heads, AttentionEncoding encoding,
+                            const std::vector<Traced>& relative) {
   check(size(queries) == size(keys) && size(keys) == size(values) && size(keys) % heads == 0,
         "step_trace", "attention with {} heads takes three vectors of one size, got {}, {} and {}",
         heads, size(queries), size(keys), size(values));
@@ -431,6 +432,20 @@ Traced StepTrace::attention(const Traced& queries, const Traced& keys, const Tra
   node.b = node_of(keys);
   node.c = node_of(values);
   node.offset = node.size / heads;
+  node.encoding = encoding;
+  check(relative.size() == (encoding == AttentionEncoding::relative ? 3 : 0), "step_trace",
+        "relative attention takes three more vectors, got {}", relative.size());
+  check(encoding != AttentionEncoding::rotary || node.offset % 2 == 0, "step_trace",
+        "heads of rotary attention have an even size, got {}", node.offset);
+  std::vector<int> nodes;
+  for (const Traced& own : relative) {
+    check(size(own) == node.size, "step_trace", "relative attention of {} numbers was given {}",
+          node.size, size(own));
+    nodes.push_back(node_of(own));
+  }
+  node.first_operand = static_cast<int>(operands_.size());
+  node.operands = static_cast<int>(nodes.size());
+  operands_.insert(operands_.end(), nodes.begin(), nodes.end());
   return {this, add(node)};
 }
 

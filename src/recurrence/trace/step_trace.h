@@ -159,10 +159,12 @@ class StepTrace {
   Traced affine(const Traced& x, const Tensor& weight, const Tensor& bias);
   Traced mix(const Traced& share, const Traced& a, const Traced& b);
   // Layer normalization with its gain and bias, n each, and causal attention of the vector to this
-  // and all earlier steps of its sequence, with several heads (kernel/attention).
+  // and all earlier steps of its sequence, with several heads (kernel/attention). `relative`: r of
+  // the distance that is the number of the step, u and w of a relative encoding.
   Traced normalize(const Traced& x, const Tensor& gain, const Tensor& bias);
   Traced attention(const Traced& queries, const Traced& keys, const Traced& values,
-                   std::int64_t heads);
+                   std::int64_t heads, AttentionEncoding encoding = AttentionEncoding::none,
+                   const std::vector<Traced>& relative = {});
   // The output of an array program, which has an input for each operand.
   Traced array(ArrayProgramPtr program, const std::vector<Traced>& operands);
   std::int64_t size(const Traced& a) const;

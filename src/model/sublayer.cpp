@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "model/positions.h"
 #include "model/step_engine.h"
 #include "stack/stack.h"
 #include "tensor/product.h"
@@ -26,11 +27,24 @@ struct AttentionState : NetworkState {
 class SelfAttention : public Sublayer {
  public:
   SelfAttention(const Json& options, const ModuleContext& context)
-      : size_(context.input), heads_(options["heads"]), options_(context.tensor_options) {
+      : size_(context.input),
+        heads_(options["heads"]),
+        options_(context.tensor_options),
+        encoding_(attention_encoding(options["positions"])),
+        distances_(size_, 1, options_) {
     check(size_ % heads_ == 0, "model.transformer",
           "'hidden' must be a multiple of 'heads', got {} and {}", size_, heads_);
+    check(
+        encoding_ != AttentionEncoding::rotary || size_ / heads_ % 2 == 0, "model.transformer",
+        "positions = 'rotary' rotates pairs of numbers: 'hidden' divided by 'heads' must be even, "
+        "got {} / {}",
+        size_, heads_);
     for (const char* name : {"query_weight", "key_weight", "value_weight", "output_weight"})
       parameters_.emplace_back(name, xavier_parameter(size_, size_, 1.0, context));
+    if (!reads_distances()) return;
+    parameters_.emplace_back("distance_weight", xavier_parameter(size_, size_, 1.0, context));
+    for (const char* name : {"content_bias", "distance_bias"})
+      parameters_.emplace_back(name, uniform_parameter({size_}, -0.1, 0.1, context));
   }
 
   Tensor run(const Tensor& x) const override { return read(x, initial(x.size(0), 0)).first; }
@@ -45,15 +59,33 @@ class SelfAttention : public Sublayer {
                                           const NetworkStatePtr& state) const override {
     const auto& old = static_cast<const AttentionState&>(*state);
     const auto length = x.size(1), before = old.keys.size(2);
+    const bool rotates = encoding_ == AttentionEncoding::rotary;
+    Tensor queries = heads(x, 0), keys = heads(x, 1);
+    if (rotates) {
+      queries = rotated(queries, before);
+      keys = rotated(keys, before);
+    }
     auto next = std::make_shared<AttentionState>();
-    next->keys = at::cat({old.keys, heads(x, 1)}, 2);
+    next->keys = at::cat({old.keys, keys}, 2);
     next->values = at::cat({old.values, heads(x, 2)}, 2);
     // Position `before + t` attends to itself and all earlier ones : c x (before + c)
     const Tensor hidden =
         at::ones({length, before + length}, options_.dtype(at::kBool)).triu(before + 1);
     const double norm = std::sqrt(static_cast<double>(size_) / static_cast<double>(heads_));
-    const Tensor scores =
-        product(heads(x, 0), next->keys.transpose(2, 3)) / norm;  // B x heads x c x (before + c)
+    // B x heads x c x (before + c)
+    Tensor scores;
+    if (reads_distances()) {
+      const Tensor of = linear_product(distances_.rows(0, before + length), parameters_[4].second)
+                            .view({before + length, heads_, -1})
+                            .permute({1, 2, 0});  // heads x d/heads x (before + c)
+      scores = (product(queries + bias(5), next->keys.transpose(2, 3)) +
+                scores_of_distances(product(queries + bias(6), of), before)) /
+               norm;
+    } else {
+      scores = product(queries, next->keys.transpose(2, 3)) / norm;
+    }
+    if (encoding_ == AttentionEncoding::alibi)
+      scores = scores + alibi_scores(heads_, before, before + length, options_);
     const Tensor shares =
         scores.masked_fill(hidden, -std::numeric_limits<double>::infinity()).softmax(3);
     const Tensor joined = product(shares, next->values).transpose(1, 2).flatten(2, 3);
@@ -61,14 +93,22 @@ class SelfAttention : public Sublayer {
   }
 
   bool records() const override { return true; }
-  Traced record(const Traced& x) const override {
+  bool reads_distances() const override { return encoding_ == AttentionEncoding::relative; }
+  Traced record(const Traced& x, const Traced& distances) const override {
     const auto mapped = [&](const Traced& from, std::size_t weight) {
       return pushdown::linear(from, parameters_[weight].second);
     };
-    return mapped(StepTrace::of(x).attention(mapped(x, 0), mapped(x, 1), mapped(x, 2), heads_), 3);
+    StepTrace& trace = StepTrace::of(x);
+    std::vector<Traced> relative;
+    if (reads_distances())
+      relative = {mapped(distances, 4), trace.constant(parameters_[5].second),
+                  trace.constant(parameters_[6].second)};
+    return mapped(
+        trace.attention(mapped(x, 0), mapped(x, 1), mapped(x, 2), heads_, encoding_, relative), 3);
   }
 
  private:
+  Tensor bias(std::size_t k) const { return parameters_[k].second.view({1, heads_, 1, -1}); }
   // Applies the query, key or value weight: B x c x d -> B x heads x c x d/heads.
   Tensor heads(const Tensor& x, std::size_t weight) const {
     return linear_product(x, parameters_[weight].second)
@@ -78,6 +118,8 @@ class SelfAttention : public Sublayer {
 
   std::int64_t size_, heads_;
   at::TensorOptions options_;
+  AttentionEncoding encoding_;
+  PositionTable distances_;
 };
 
 struct StackAttentionState : NetworkState {
@@ -150,7 +192,11 @@ LayerKind attention_layer() {
   return {"attention",
           "Causal self-attention (Vaswani et al. 2017).",
           {integer_option("heads", 4, "number of attention heads; absent: the model's heads", 1)
-               .between(1, 1 << 16)},
+               .between(1, 1 << 16),
+           text_option("positions", "none",
+                       "how attention reads positions: none, rotary, alibi or relative; absent: "
+                       "as the model's positions say",
+                       attention_positions())},
           [](const Json& options, const ModuleContext& context) -> SublayerPtr {
             return std::make_shared<SelfAttention>(options, context);
           }};

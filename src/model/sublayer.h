@@ -3,6 +3,7 @@
 //
 // attention        causal self-attention with several heads (Vaswani et al. 2017), without biases:
 //                    out_t = W_o concat_h sum_{s<=t} softmax_s(q_t . k_s / sqrt(d/heads)) v_s
+//                  with an encoding of positions (positions.h)
 // superposition    stack attention (DuSell and Chiang 2024): x_t drives a step of a superposition
 // nondeterministic or of a vector nondeterministic stack, whose reading after the step is used,
 //                    a_t = W_a x_t,  v_t = W_v x_t,  out_t = W_y reading_t;
@@ -28,9 +29,11 @@ class Sublayer {
   virtual std::pair<Tensor, NetworkStatePtr> read(const Tensor& x,
                                                   const NetworkStatePtr& state) const = 0;
 
-  // Records what run() computes, if records().
+  // Records what run() computes, if records(). `distances`: the vectors p of the numbers of the
+  // steps (positions.h), if reads_distances().
   virtual bool records() const { return false; }
-  virtual Traced record(const Traced& x) const { return {}; }
+  virtual bool reads_distances() const { return false; }
+  virtual Traced record(const Traced& x, const Traced& distances) const { return {}; }
 
   // Returns the stack of stack attention, which what the layer reads drives; otherwise null.
   virtual const Stack* stack() const { return nullptr; }

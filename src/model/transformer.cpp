@@ -1,21 +1,21 @@
 // A transformer over the symbols of a string, optionally with stack attention (Vaswani et al. 2017;
 // DuSell and Chiang 2024). Position 0 has a begin symbol, position t symbol w_t:
-//   x_t = dropout(sqrt(d) E[w_t] + position_t),
-//     position_t[2i] = sin(t / 10000^(2i/d)),  position_t[2i+1] = cos(t / 10000^(2i/d)).
+//   x_t = dropout(sqrt(d) E[w_t] + p_t),
+// where p_t is the vector of a position, if it is added (positions.h).
 // Each layer consists of a sublayer that looks back (sublayer.h) and a feedforward one, both as
 //   x <- x + dropout(f(LayerNorm(x))),     feedforward: f(x) = W_2 relu(W_1 x + b_1) + b_2;
 // and h_t = LayerNorm(x_t) after the last layer.
 //
-// Dropout masks are drawn from the generator of the training pass (Network::run), so that a resumed
-// run repeats them. Without a generator, nothing is dropped.
+// Random positions, and after them dropout masks, are drawn from the generator of the training pass
+// (Network::run), so that a resumed run repeats them. Without a generator, nothing is random.
 #include <cmath>
 #include <functional>
-#include <mutex>
 
 #include "base/check.h"
 #include "base/stopping.h"
 #include "model/dropout.h"
 #include "model/network_trace.h"
+#include "model/positions.h"
 #include "model/step_engine.h"
 #include "model/sublayer.h"
 #include "recurrence/execute/step_likelihood.h"
@@ -26,40 +26,6 @@
 
 namespace pushdown {
 namespace {
-
-// Returns the encodings of the positions first .. first + count - 1 : count x d.
-Tensor positions(std::int64_t first, std::int64_t count, std::int64_t size) {
-  Tensor encodings = at::empty({count, size}, at::kDouble);
-  auto* value = encodings.data_ptr<double>();
-  for (std::int64_t t = first; t < first + count; ++t)
-    for (std::int64_t i = 0; i < size; ++i) {
-      const double angle =
-          static_cast<double>(t) *
-          std::pow(10000.0, -static_cast<double>(i - i % 2) / static_cast<double>(size));
-      *value++ = i % 2 == 0 ? std::sin(angle) : std::cos(angle);
-    }
-  return encodings;
-}
-
-// The encodings from position 0 on, which are computed once.
-class PositionTable {
- public:
-  PositionTable(std::int64_t size, const at::TensorOptions& options)
-      : size_(size), options_(options) {}
-
-  Tensor first(std::int64_t count) const {
-    const std::lock_guard lock(mutex_);
-    if (!known_.defined() || known_.size(0) < count)
-      known_ = positions(0, count, size_).to(options_);
-    return known_.narrow(0, 0, count);
-  }
-
- private:
-  std::int64_t size_;
-  at::TensorOptions options_;
-  mutable std::mutex mutex_;
-  mutable Tensor known_;
-};
 
 struct Norm {
   Tensor gain, bias;
@@ -122,6 +88,8 @@ struct Layer {
 struct TransformerState : NetworkState {
   std::vector<NetworkStatePtr> layers;
   std::int64_t position = 0;  // of the next vector
+  std::int64_t expected = 0;  // number of vectors; 0: unknown
+  Tensor drawn;               // the vectors of their random positions : expected x d
   // Either `hidden`, h_t, or `symbol` is set: the symbol w_t that was given and not yet read.
   Tensor hidden;  // B x H
   Tensor symbol;  // B x 1
@@ -133,7 +101,7 @@ struct TransformerState : NetworkState {
     return copy;
   }
   std::size_t bytes() const override {
-    std::size_t total = tensor_bytes(hidden) + tensor_bytes(symbol);
+    std::size_t total = tensor_bytes(hidden) + tensor_bytes(symbol) + tensor_bytes(drawn);
     for (const auto& layer : layers) total += layer->bytes();
     return total;
   }
@@ -147,7 +115,11 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
         dropout_(options["dropout"]),
         options_(given.tensor_options),
         engine_(step_engine(options_.device())),
-        positions_(size_, options_),
+        positions_(options["positions"]),
+        longest_(options["longest_position"]),
+        gap_(is_randomized() ? options["position_gap"].get<std::int64_t>() : 1),
+        places_(size_, gap_, options_),
+        distances_(size_, 1, options_),
         embedding_(uniform_parameter({given.input + 1, size_}, -0.1, 0.1, given)) {
     parameters_.emplace_back("embedding", embedding_);
     ModuleContext context = given;
@@ -184,7 +156,10 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
     if (SecondDerivatives::wanted()) return {};
     const StepPlanPtr found = planned(batch, steps, masks(noise));
     if (found == nullptr) return {};
-    std::vector<Tensor> supplied{positions_.first(steps).expand({batch, steps, size_})};
+    std::vector<Tensor> supplied;
+    if (adds_positions()) supplied.push_back(added(steps, noise).expand({batch, steps, size_}));
+    if (reads_distances())
+      supplied.push_back(distances_.rows(0, steps).expand({batch, steps, size_}));
     for (std::int64_t k = 0; k < masks(noise); ++k)
       supplied.push_back(dropout(at::ones({batch, steps, size_}, options_), dropout_, noise));
     return engine_->log_likelihoods(found, targets, output_weight, output_bias, std::move(supplied),
@@ -196,6 +171,7 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
     for (const Layer& layer : layers_)
       state->layers.push_back(layer.sublayer->initial(batch, length == 0 ? 0 : length + 1));
     state->symbol = at::full({batch, 1}, begin_symbol_, at::kLong);
+    state->expected = length == 0 ? 0 : length + 1;
     return state;
   }
 
@@ -265,11 +241,46 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
   std::int64_t masks(const Random* noise) const {
     return noise == nullptr || dropout_ == 0 ? 0 : 2 * std::ssize(layers_) + 1;
   }
+  bool is_randomized() const { return positions_ == "randomized"; }
+  bool adds_positions() const { return positions_ == "sinusoidal" || is_randomized(); }
+  bool reads_distances() const {
+    return std::any_of(layers_.begin(), layers_.end(),
+                       [](const Layer& layer) { return layer.sublayer->reads_distances(); });
+  }
+  // Returns the vectors that a pass over whole strings adds to the embeddings : count x d
+  Tensor added(std::int64_t count, Random* noise) const {
+    if (is_randomized() && noise != nullptr)
+      return sinusoids(drawn_positions(count, longest_, *noise), size_).to(options_);
+    return evaluated(0, count);
+  }
+  Tensor evaluated(std::int64_t first, std::int64_t count) const {
+    check(!is_randomized() || (first + count - 1) * gap_ < longest_, "model.transformer",
+          "symbol {} of a string would have position {}: expected a larger 'longest_position' than "
+          "{}, or a smaller 'position_gap' than {}",
+          first + count - 1, (first + count - 1) * gap_, longest_, gap_);
+    return places_.rows(first, count);
+  }
+  // The same for a piece after `state`.
+  Tensor added(TransformerState& state, std::int64_t count, Random* noise) const {
+    if (!is_randomized() || noise == nullptr) return evaluated(state.position, count);
+    if (!state.drawn.defined()) {
+      check(
+          state.position == 0 && state.expected > 0, "model.transformer",
+          "positions = 'randomized' draws the positions of whole strings: pieces need a state that "
+          "was given the number of symbols, and cannot be trained on texts without end");
+      state.drawn = added(state.expected, noise);
+    }
+    check(state.position + count <= state.expected, "model.transformer",
+          "the state was given {} symbols, and positions = 'randomized' has no position for more",
+          state.expected - 1);
+    return state.drawn.narrow(0, state.position, count);
+  }
+
   // Records the layers; mask(x) drops numbers of x.
   template <class Mask>
-  Traced record(Traced x, const Mask& mask) const {
+  Traced record(Traced x, const Traced& distances, const Mask& mask) const {
     for (const Layer& layer : layers_) {
-      x = x + mask(layer.sublayer->record(layer.norm(x)));
+      x = x + mask(layer.sublayer->record(layer.norm(x), distances));
       x = x + mask(layer.feedforward(x));
     }
     return (*norm_)(x);
@@ -277,29 +288,35 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
   Tensor run_recorded(const Tensor& symbols, Random* noise) const {
     const auto batch = symbols.size(0), steps = symbols.size(1);
     StepTrace trace;
-    const Tensor embedded =
-        pushdown::embedded(embedding_, symbols) * std::sqrt(static_cast<double>(size_)) +
-        positions_.first(steps);
+    Tensor embedded =
+        pushdown::embedded(embedding_, symbols) * std::sqrt(static_cast<double>(size_));
+    if (adds_positions()) embedded = embedded + added(steps, noise);
+    Traced distances;
+    if (reads_distances())
+      distances = trace.sequence(distances_.rows(0, steps).expand({batch, steps, size_}));
     const auto mask = [&](const Traced& x) {
       if (masks(noise) == 0) return x;
       return x *
              trace.sequence(dropout(at::ones({batch, steps, size_}, options_), dropout_, noise));
     };
     const Traced x = trace.sequence(dropout(embedded, dropout_, noise));
-    return engine_->run(trace.finish(record(x, mask)), batch, steps, 0, buffers_);
+    return engine_->run(trace.finish(record(x, distances, mask)), batch, steps, 0, buffers_);
   }
-  // Returns the program that reads symbols, and is supplied with positions and masks.
+  // Returns the program that reads symbols, and is supplied with positions, distances and masks.
   StepPlanPtr planned(std::int64_t batch, std::int64_t steps, std::int64_t masks) const {
     return plans_->find({batch, steps, masks}, [&] {
       const at::AutoGradMode with_gradient(true);
       StepTrace trace(true);
       trace.begin_with(begin_symbol_);
       const auto mask = [&](const Traced& x) { return masks == 0 ? x : x * trace.supplied(size_); };
-      const Traced symbols = trace.symbols(begin_symbol_ + 1), places = trace.supplied(size_);
-      const Traced embedded =
-          pushdown::linear(symbols, embedding_.t()) * std::sqrt(static_cast<double>(size_)) +
-          places;
-      return StepPlan::make(trace.finish(record(mask(embedded), mask)), parameters_);
+      const Traced symbols = trace.symbols(begin_symbol_ + 1);
+      Traced places, distances;
+      if (adds_positions()) places = trace.supplied(size_);
+      if (reads_distances()) distances = trace.supplied(size_);
+      Traced embedded =
+          pushdown::linear(symbols, embedding_.t()) * std::sqrt(static_cast<double>(size_));
+      if (adds_positions()) embedded = embedded + places;
+      return StepPlan::make(trace.finish(record(mask(embedded), distances, mask)), parameters_);
     });
   }
 
@@ -310,9 +327,11 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
       const std::function<void(std::size_t, const Tensor&)>& visit = [](std::size_t,
                                                                         const Tensor&) {}) const {
     const auto length = symbols.size(1);
-    const Tensor embedded = pushdown::embedded(embedding_, symbols.to(options_.device()));
-    const Tensor places = positions(state ? state->position : 0, length, size_).to(options_);
-    Tensor x = dropout(embedded * std::sqrt(static_cast<double>(size_)) + places, dropout_, noise);
+    Tensor x = pushdown::embedded(embedding_, symbols.to(options_.device())) *
+               std::sqrt(static_cast<double>(size_));
+    if (adds_positions())
+      x = x + (state == nullptr ? added(length, noise) : added(*state, length, noise));
+    x = dropout(x, dropout_, noise);
     const StopCheck stop;
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       stop();
@@ -338,8 +357,10 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
   StepEnginePtr engine_;
   BufferPoolPtr buffers_ = std::make_shared<BufferPool>();
   std::shared_ptr<StepPlans> plans_ = std::make_shared<StepPlans>();
-  PositionTable positions_;
-  Tensor embedding_;  // (V + 1) x d
+  std::string positions_;
+  std::int64_t longest_, gap_;
+  PositionTable places_, distances_;  // those that are added, and those of distances
+  Tensor embedding_;                  // (V + 1) x d
   std::vector<Layer> layers_;
   std::optional<Norm> norm_;
   std::string line_;
@@ -353,6 +374,9 @@ Json complete_transformer(Json options, const Kinds&) {
     Json layer = given.is_string() ? Json{{"kind", given}} : given;
     auto [kind, own] = resolve_kind("layer", layer_kinds(), layer);
     if (own.contains("heads") && !layer.contains("heads")) own["heads"] = options["heads"];
+    if (own.contains("positions") && !layer.contains("positions") &&
+        attention_encoding(options["positions"]) != AttentionEncoding::none)
+      own["positions"] = options["positions"];
     Json full{{"kind", kind.name}};
     full.update(own);
     layers.push_back(full);
@@ -377,7 +401,17 @@ NetworkKind transformer_network() {
           .between(1, 1 << 20),
       integer_option("feedforward", 64, "number of hidden units of each feedforward sublayer", 1)
           .between(1, 1 << 20),
-      number_option("dropout", 0.0, "dropout probability in training", 0)};
+      number_option("dropout", 0.0, "dropout probability in training", 0),
+      text_option("positions", "sinusoidal",
+                  "encoding of positions: none; sinusoidal or randomized, added to the embeddings; "
+                  "rotary, alibi or relative, in attention",
+                  position_kinds()),
+      integer_option("longest_position", 2048,
+                     "number of positions from which 'randomized' draws in training", 2)
+          .between(2, 1 << 20),
+      integer_option("position_gap", 4,
+                     "distance of neighbouring positions of 'randomized' in evaluation", 1)
+          .between(1, 1 << 20)};
   kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {
     return std::make_shared<Transformer>(options, context);
   };

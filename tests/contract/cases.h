@@ -129,7 +129,7 @@ inline std::vector<Json> all_cases() {
   const auto transformer = [](Json layers) {
     return Json{{"architecture", "transformer"},
                 {"layers", std::move(layers)},
-                {"hidden", 6},
+                {"hidden", 8},
                 {"heads", 2},
                 {"feedforward", 5}};
   };

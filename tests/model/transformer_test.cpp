@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "model/dropout.h"
 #include "model/language_model.h"
+#include "model/positions.h"
 #include "stack/stack.h"
 #include "support/golden.h"
 #include "support/gradient.h"
@@ -314,7 +315,8 @@ TEST(Transformer, TheFastStackLayerEqualsThePlainOne) {
 // Attention layers alone are one recorded program; read() uses tensor operations.
 class RecordedTransformer {
  public:
-  RecordedTransformer(const std::string& dtype, double dropout, std::int64_t hidden)
+  RecordedTransformer(const std::string& dtype, double dropout, std::int64_t hidden,
+                      const std::string& positions = "sinusoidal")
       : model_(Alphabet({"a", "b", "c"}),
                Json{{"architecture", "transformer"},
                     {"layers", {"attention", Json{{"kind", "attention"}, {"heads", 1}}}},
@@ -322,6 +324,7 @@ class RecordedTransformer {
                     {"heads", 2},
                     {"feedforward", hidden + 3},
                     {"dropout", dropout},
+                    {"positions", positions},
                     {"end_symbol", false},
                     {"dtype", dtype},
                     {"seed", 3}}) {
@@ -352,7 +355,8 @@ class RecordedTransformer {
   }
   std::vector<Tensor> by_operations(const Tensor& words) const {
     return with_gradients([&](Random* noise) {
-      return chosen(model_.read(words, model_.begin(words.size(0), words.size(1)), noise).first,
+      // The last symbol is not read.
+      return chosen(model_.read(words, model_.begin(words.size(0), words.size(1) - 1), noise).first,
                     words);
     });
   }
@@ -361,33 +365,37 @@ class RecordedTransformer {
   LanguageModel model_;
 };
 
+void compare_recorded(const std::string& positions, const std::string& dtype, double bound,
+                      double dropout, std::int64_t hidden, std::int64_t length) {
+  const RecordedTransformer network(dtype, dropout, hidden, positions);
+  const LanguageModel& model = network.model();
+  const Tensor words = RecordedTransformer::words(3, length);
+  const auto wanted = network.by_operations(words);
+  const std::vector<std::pair<std::string, std::function<Tensor(Random*)>>> ways{
+      {"logits",
+       [&](Random* noise) {
+         return RecordedTransformer::chosen(model.logits(words, noise), words);
+       }},
+      {"log_probabilities", [&](Random* noise) { return model.log_probabilities(words, noise); }},
+      {"differentiate", [&](Random* noise) { return model.differentiate(words, 1, noise); }}};
+  for (const auto& [name, way] : ways) {
+    const auto found = network.with_gradients(way);
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::size_t k = 0; k < found.size(); ++k)
+      EXPECT_LT(deviation(found[k], wanted[k]), bound)
+          << name << ", " << positions << ", " << dtype << ", dropout " << dropout << ", " << hidden
+          << " x " << length << ", result " << k;
+  }
+}
+
 TEST(Transformer, RecordedAttentionEqualsItsOperations) {
-  for (const auto& [dtype, bound] : {std::pair{"float64", 1e-11}, {"float32", 1e-3}})
-    for (const double dropout : {0.0, 0.4})
-      for (const std::int64_t hidden : {6, 40})
-        for (const std::int64_t length : {1, 2, 45}) {
-          const RecordedTransformer network(dtype, dropout, hidden);
-          const LanguageModel& model = network.model();
-          const Tensor words = RecordedTransformer::words(3, length);
-          const auto wanted = network.by_operations(words);
-          const std::vector<std::pair<std::string, std::function<Tensor(Random*)>>> ways{
-              {"logits",
-               [&](Random* noise) {
-                 return RecordedTransformer::chosen(model.logits(words, noise), words);
-               }},
-              {"log_probabilities",
-               [&](Random* noise) { return model.log_probabilities(words, noise); }},
-              {"differentiate",
-               [&](Random* noise) { return model.differentiate(words, 1, noise); }}};
-          for (const auto& [name, way] : ways) {
-            const auto found = network.with_gradients(way);
-            ASSERT_EQ(found.size(), wanted.size());
-            for (std::size_t k = 0; k < found.size(); ++k)
-              EXPECT_LT(deviation(found[k], wanted[k]), bound)
-                  << name << ", " << dtype << ", dropout " << dropout << ", " << hidden << " x "
-                  << length << ", result " << k;
-          }
-        }
+  for (const std::string& positions : position_kinds())
+    for (const auto& [dtype, bound] : {std::pair{"float64", 1e-11}, {"float32", 1e-3}})
+      for (const double dropout : {0.0, 0.4})
+        for (const std::int64_t hidden : {8, 40})
+          for (const std::int64_t length : {2, 45})
+            compare_recorded(positions, dtype, bound, dropout, hidden, length);
+  compare_recorded("sinusoidal", "float64", 1e-11, 0.4, 6, 1);
 }
 
 TEST(Transformer, ResultsDoNotDependOnThreads) {
@@ -488,12 +496,23 @@ TEST(TransformerErrors, NameTheError) {
   expect({{"layers", "attention"}}, "must be a list");
   expect({{"hidden", 10}, {"heads", 4}}, "multiple of 'heads', got 10 and 4");
   expect({{"dropout", 1}}, "below 1");
+  expect({{"hidden", 6}, {"heads", 2}, {"positions", "rotary"}}, "must be even, got 6 / 2");
+  expect({{"positions", "rotery"}}, "'rotary'");
+  expect({{"layers", {Json{{"kind", "attention"}, {"positions", "sinusoidal"}}}}}, "'relative'");
   expect({{"controller", {{"kind", "lstm"}}}}, "unknown option 'controller'");
   const LanguageModel model(Alphabet({"a"}), Json{{"architecture", "transformer"},
                                                   {"layers", {"attention", "superposition"}},
                                                   {"heads", 2}});
   EXPECT_EQ(model.options()["layers"][0]["heads"], 2);
   EXPECT_EQ(model.options()["layers"][1]["size"], 20);
+  EXPECT_EQ(model.options()["layers"][0]["positions"], "none");
+  const LanguageModel rotary(
+      Alphabet({"a"}),
+      Json{{"architecture", "transformer"},
+           {"positions", "rotary"},
+           {"layers", {"attention", Json{{"kind", "attention"}, {"positions", "none"}}}}});
+  EXPECT_EQ(rotary.options()["layers"][0]["positions"], "rotary");
+  EXPECT_EQ(rotary.options()["layers"][1]["positions"], "none");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing_support;
 
-LanguageModelPtr transformer(double dropout) {
+LanguageModelPtr transformer(double dropout, const char* positions = "sinusoidal") {
   return std::make_shared<LanguageModel>(
       Alphabet({"0", "1", "#"}),
       Json{{"architecture", "transformer"},
@@ -17,6 +17,7 @@ LanguageModelPtr transformer(double dropout) {
            {"heads", 2},
            {"feedforward", 16},
            {"dropout", dropout},
+           {"positions", positions},
            {"end_symbol", true},
            {"seed", 5}});
 }
@@ -40,28 +41,32 @@ TEST(TransformerTraining, LowersTheLoss) {
             0.75 * *training->history().front().cross_entropy);
 }
 
-TEST(TransformerTraining, ContinuesBitForBitAfterAStop) {
-  for (const int chunk : {0, 3}) {
-    const Scratch folder;
-    const auto whole = transformer(0.2);
-    const auto uninterrupted = trainer(whole, 3, chunk);
-    while (uninterrupted->finished().empty()) uninterrupted->run_epoch();
-    const auto stopped = trainer(transformer(0.2), 3, chunk);
-    for (int i = 0; i < 7; ++i) stopped->step();
-    stopped->save(folder / "run");
-    const auto resumed = resume_trainer(folder / "run");
-    while (resumed->finished().empty()) resumed->run_epoch();
-    EXPECT_TRUE(same(weights(*whole), weights(*resumed->model())));
-    EXPECT_EQ(timeless(uninterrupted->history()), timeless(resumed->history()));
+void stop_and_continue(int chunk, const char* positions) {
+  const Scratch folder;
+  const auto whole = transformer(0.2, positions);
+  const auto uninterrupted = trainer(whole, 3, chunk);
+  while (uninterrupted->finished().empty()) uninterrupted->run_epoch();
+  const auto stopped = trainer(transformer(0.2, positions), 3, chunk);
+  for (int i = 0; i < 7; ++i) stopped->step();
+  stopped->save(folder / "run");
+  const auto resumed = resume_trainer(folder / "run");
+  while (resumed->finished().empty()) resumed->run_epoch();
+  EXPECT_TRUE(same(weights(*whole), weights(*resumed->model())));
+  EXPECT_EQ(timeless(uninterrupted->history()), timeless(resumed->history()));
 
-    resumed->save(folder / "done");
-    const auto loaded = load_model(folder / "done", "last");
-    EXPECT_TRUE(same(weights(*whole), weights(*loaded)));
-    EXPECT_EQ(loaded->options(), whole->options());
-    const auto data = reversal_strings(5, 6);
-    EXPECT_EQ(evaluate(dynamic_cast<const LanguageModel&>(*loaded), *data, {})->all.cross_entropy,
-              evaluate(*whole, *data, {})->all.cross_entropy);
-  }
+  resumed->save(folder / "done");
+  const auto loaded = load_model(folder / "done", "last");
+  EXPECT_TRUE(same(weights(*whole), weights(*loaded)));
+  EXPECT_EQ(loaded->options(), whole->options());
+  const auto data = reversal_strings(5, 6);
+  EXPECT_EQ(evaluate(dynamic_cast<const LanguageModel&>(*loaded), *data, {})->all.cross_entropy,
+            evaluate(*whole, *data, {})->all.cross_entropy);
+}
+
+TEST(TransformerTraining, ContinuesBitForBitAfterAStop) {
+  for (const int chunk : {0, 3}) stop_and_continue(chunk, "sinusoidal");
+  for (const char* positions : {"relative", "randomized"}) stop_and_continue(0, positions);
+  stop_and_continue(3, "randomized");
 }
 
 TEST(StoredModels, DescriptionsWithoutArchitectureAreRecurrent) {

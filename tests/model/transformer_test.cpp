@@ -42,6 +42,7 @@ class Reference {
   explicit Reference(const LanguageModel& model, bool logarithms = false)
       : logarithms_(logarithms) {
     for (const auto& [name, tensor] : model.parameters()) parameters_[name] = tensor.detach();
+    for (const Json& layer : model.options()["layers"]) kinds_.push_back(layer["kind"]);
   }
 
   Rows logits(const std::vector<int>& word) const {
@@ -57,12 +58,13 @@ class Reference {
       }
       x.push_back(row);
     }
-    for (int layer = 1; layer <= 3; ++layer) {
-      const std::string name = "layers." + std::to_string(layer) + ".";
+    int layer = 0;
+    for (const std::string& kind : kinds_) {
+      const std::string name = "layers." + std::to_string(++layer) + ".";
       const Rows normed = norm(x, name + "norm");
-      add(x, layer == 1   ? attention(normed, name)
-             : layer == 2 ? superposition(normed, name)
-                          : nondeterministic(normed, name));
+      add(x, kind == "attention"       ? attention(normed, name)
+             : kind == "superposition" ? superposition(normed, name)
+                                       : nondeterministic(normed, name));
       Rows inner = times(norm(x, name + "feedforward_norm"), name + "feedforward_inner_weight",
                          name + "feedforward_inner_bias");
       for (auto& row : inner)
@@ -249,6 +251,7 @@ class Reference {
   }
 
   std::map<std::string, Tensor> parameters_;
+  std::vector<std::string> kinds_;
   bool logarithms_;
 };
 
@@ -270,7 +273,7 @@ void compare_with_equations(const Json& layers, bool logarithms) {
   for (std::size_t t = 0; t < wanted.size(); ++t)
     EXPECT_LT(deviation(got[0][static_cast<std::int64_t>(t)], at::tensor(wanted[t], at::kDouble)),
               1e-11)
-        << t;
+        << t << ' ' << layers;
 }
 
 Json with_exponentials() {
@@ -280,6 +283,27 @@ Json with_exponentials() {
 }
 
 TEST(Transformer, FollowsItsEquations) { compare_with_equations(kLayers, false); }
+
+TEST(Transformer, TakesStackLayersInAnyNumberAndOrder) {
+  for (const std::vector<int>& order :
+       {std::vector<int>{1, 2}, {2, 1}, {1}, {2, 2}, {1, 0, 1}, {0, 2, 1, 0, 2}, {2, 1, 1, 2, 0}}) {
+    Json layers = Json::array();
+    for (const int layer : order) layers.push_back(kLayers[layer]);
+    compare_with_equations(layers, false);
+    const auto model = make_model(layers);
+    const Tensor words = at::tensor({0, 1, 2, 2, 1, 0, 0, 1}, at::kLong).view({2, 4});
+    auto [first, state] = model.read(words.narrow(1, 0, 3), model.begin(2, 4));
+    const Tensor pieces = at::cat({first, model.read(words.narrow(1, 3, 1), state).first}, 1);
+    EXPECT_LT(deviation(pieces, model.logits(words)), 1e-12) << layers;
+    std::vector<Tensor> leaves;
+    for (const auto& [name, tensor] : model.parameters()) leaves.push_back(tensor);
+    EXPECT_LT(gradient_error(
+                  leaves, [&] { return model.log_probabilities(words).sum(); }, 2),
+              1e-6)
+        << layers;
+  }
+}
+
 TEST(Transformer, PushesExponentialsAsThePublishedProgram) {
   compare_with_equations(with_exponentials(), true);
 }

@@ -8,7 +8,8 @@ import numpy as np
 
 READS = {  # of each kind the options that this program reads; with =, the only values that it reads
     "language_model": "controller stack embedding kernels noise noise_mean dropout end_symbol dtype device seed "
-                      "architecture=recurrent coupling=input carry_forward=none initial_state=zero|learned",
+                      "architecture=recurrent coupling=input carry_forward=none initial_state=zero|learned "
+                      "output=hidden|hidden_and_reading",
     "elman": "hidden layers activation=tanh|sigmoid|scaled_tanh|relu", "gru": "hidden layers",
     "lstm": "hidden layers activation=tanh|sigmoid|scaled_tanh|relu", "lstm_peephole": "hidden layers", "none": "",
     "superposition": "size stacks=1 joint_actions bias vector=sigmoid|linear|exp no_op depth temperature",
@@ -110,13 +111,18 @@ def log_probability(folder, symbols):
     act, size = ACTIVATIONS[o["controller"].get("activation", "tanh")], 2 if cell is lstm else 1  # size: of a state
     state = [[p.get(f"initial.{size * k + i}", np.zeros(o["controller"]["hidden"])) for i in range(size)]
              for k in range(o["controller"]["layers"])]
-    reading, scores, total = next(stack), p["output.bias"], 0.
+    def scores_of(h, reading):
+        read = np.append(h, reading) if o.get("output") == "hidden_and_reading" else h
+        return p["output.weight"] @ read + p["output.bias"]
+    reading, total = next(stack), 0.
+    scores = scores_of(np.zeros(o["controller"]["hidden"]), reading)
     words = [names.index(s) if s in names else sys.exit(f"'{s}' is not in the alphabet {names}") for s in symbols]
     for word in words + [len(inputs)] * o["end_symbol"]:
         total += np.log(softmax(scores)[word])
         x = np.append(inputs[word % len(inputs)], reading)
         for k, old in enumerate(state): state[k] = cell(p, k, act, x, *old); x = state[k][0]
-        reading, scores = stack.send(x), p["output.weight"] @ x + p["output.bias"]
+        reading = stack.send(x)
+        scores = scores_of(x, reading)
     return total
 
 if __name__ == "__main__": print(log_probability(pathlib.Path(sys.argv[1]), sys.argv[2:]) if sys.argv[1:] else __doc__)

@@ -99,6 +99,8 @@ class Network {
  public:
   virtual ~Network() = default;
 
+  // Returns the size of the vectors that the output layer reads, which are called hidden vectors.
+  // They include a stack's reading if the network is so made.
   virtual std::int64_t hidden_size() const = 0;
   // Returns the hidden vectors of the passes over each symbol, preceded by h_0: B x (nK + 1) x H;
   // h_t depends only on the first t symbols. Undefined if the network cannot have this window.

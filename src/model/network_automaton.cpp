@@ -16,8 +16,9 @@ Tensor log_transition_weights(const LanguageModel& model, const Word& word) {
   const auto length = words.size(1);
   const Tensor hiddens = model.network().run(words, nullptr);  // 1 x (n+1) x H
   // h_t drives step t.
-  const Tensor weights =
-      rnn ? rnn->stack().log_transition_weights(hiddens[0].narrow(0, 1, length)) : Tensor();
+  const Tensor weights = rnn ? rnn->stack().log_transition_weights(
+                                   hiddens[0].narrow(0, 1, length).narrow(1, 0, rnn->hidden_size()))
+                             : Tensor();
   check(weights.defined(), kWhere,
         "the model must have a nondeterministic stack of its own, got {}", model.network().line());
   return weights;

@@ -26,8 +26,11 @@ const std::vector<OptionSpec>& recognizer_own_options() {
                   {"rests", "moves"}),
       text_option(
           "output", "affine",
-          "source of the validity score: an affine output layer, or the network's own measure",
-          {"affine", "own"}),
+          "source of the validity score: an affine output layer of the hidden state, the network's "
+          "own measure, or an affine output layer of the hidden state and the stack's reading "
+          "after "
+          "the action of the step",
+          {"affine", "own", "hidden_and_reading"}),
       text_option("decision", "last",
                   "basis of the decision: the answer after the last symbol, the mean of all "
                   "answers, or every answer",
@@ -63,11 +66,14 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
       training_(options_["passes"], options_["carry"] == "first"),
       evaluation_(options_["evaluation_passes"], options_["carry"] == "first"),
       memory_moves_(options_["memory_in_passes"] == "moves"),
-      affine_(options_["output"] == "affine"),
+      affine_(options_["output"] != "own"),
       kernels_(options_.value("kernels", true)),
       decision_(parse_decision(kWhere, options_["decision"])) {
   check(!memory_moves_ || !training_.carry_first, kWhere,
         "memory_in_passes = 'moves' needs carry = 'last'");
+  check(options_["output"] != "hidden_and_reading" || options_["architecture"] == "recurrent",
+        kWhere, "output 'hidden_and_reading' needs architecture = 'recurrent', got '{}'",
+        options_["architecture"].get<std::string>());
   build(kinds, end_symbol_ ? 1 : 0, 1);
   end_outcome_ = options_["end_outcome"];
   check(

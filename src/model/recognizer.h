@@ -1,8 +1,9 @@
 // A recognizer: a network reads a string symbol by symbol and outputs after each symbol whether it
 // is valid,
 //   p(valid | w_1 .. w_t) = logistic(W h_t + b)                              output 'affine'
-// (Mali et al. 2019, section 3.1), or by the network's own measure of validity, above 1/2 (output
-// 'own'; Network::validity). With end_symbol, one more symbol, whose id is the size of the
+// (Mali et al. 2019, section 3.1), with the stack's reading joined to h_t if output is
+// 'hidden_and_reading' (stack_rnn.h), or by the network's own measure of validity, above 1/2
+// (output 'own'; Network::validity). With end_symbol, one more symbol, whose id is the size of the
 // alphabet, ends every string: only after it can an automaton know whether its stack is empty.
 //
 // The decision about a string is the answer after its last symbol (decision 'last'), the mean of

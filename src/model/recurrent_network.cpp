@@ -1,8 +1,8 @@
 // A recurrent network with a stack that reads one-hot symbols (DuSell and Chiang 2020, sections 4.1
 // and 5.4) or, with embedding = N > 0, the rows of a trained matrix V x N. h_0 = 0; reading symbol
 // t gives h_t from [one-hot w_t ; reading_{t-1}], and h_t drives stack step t. Options
-// (stack_rnn.h) set how the reading reaches the controller, the noise on its state and when the
-// state is carried forward.
+// (stack_rnn.h) set how the reading reaches the controller, the noise on its state, when the state
+// is carried forward, and whether the output layer reads the reading, too.
 #include "base/check.h"
 #include "model/network_trace.h"
 #include "model/stack_rnn.h"
@@ -14,9 +14,10 @@ namespace {
 struct RecurrentState : NetworkState {
   StackRnnState rnn;
   // Either `hidden`, h_t, or `symbol` is set: the symbol w_t that was given and not yet read.
-  Tensor hidden;        // B x H
-  Tensor symbol;        // B x 1
-  bool answer = false;  // `hidden` is only an answer: that of a further pass, or with a mask
+  Tensor hidden;  // B x O, what the output layer reads
+  Tensor symbol;  // B x 1
+  // `hidden` is only an answer: that of a further pass, with a mask, or with the stack's reading.
+  bool answer = false;
 
   NetworkStatePtr detached() const override {
     auto copy = std::make_shared<RecurrentState>(*this);
@@ -48,6 +49,7 @@ Recurrence recurrence_of(const Json& options, const Tensor& embedding) {
   if (options["carry_forward"] == "soft") recurrence.carry = CarryForward::soft;
   if (options["carry_forward"] == "counter") recurrence.carry = CarryForward::counter;
   recurrence.learned_start = options["initial_state"] == "learned";
+  recurrence.reading_out = options["output"] == "hidden_and_reading";
   return recurrence;
 }
 
@@ -76,7 +78,7 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
     if (reads_symbols() && device_.is_cpu() && origins_.empty()) store_by_columns();
   }
 
-  std::int64_t hidden_size() const override { return rnn_.hidden_size(); }
+  std::int64_t hidden_size() const override { return rnn_.output_size(); }
   std::vector<Tensor> symbol_tables() const override {
     if (embedding_.defined()) return {embedding_};
     // A group of trainers stores its parameters anew (Optimizer::step_together).
@@ -123,7 +125,9 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
     return rnn_.log_probabilities(targets, output_weight, output_bias, noise, scale);
   }
   StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const override {
-    if (!reads_symbols() || rnn_.differs_in_training()) return nullptr;
+    // With the reading, the program has a step more than the string (output_reading.h).
+    if (!reads_symbols() || rnn_.differs_in_training() || rnn_.recurrence().reading_out)
+      return nullptr;
     return rnn_.plan(batch, steps);
   }
 
@@ -142,16 +146,20 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
     if (rnn_.stack().reading_size() == 0) return {};
     const auto length = request.words.size(1), passes = request.refinement.passes;
     const Tensor hiddens = run(request).hiddens[0].narrow(0, 1, length * passes);
-    const Tensor first = hiddens.view({length, passes, hidden_size()}).select(1, 0);
+    const Tensor first =
+        hiddens.view({length, passes, hidden_size()}).select(1, 0).narrow(1, 0, rnn_.hidden_size());
     const auto evaluated = rnn_.stack().evaluated();
     return {{1, stack_kind_, trace_of(evaluated ? *evaluated : rnn_.stack(), first)}};
   }
   std::vector<Tensor> layers(const PassRequest& request) const override {
     const auto count = static_cast<std::size_t>(rnn_.controller().layers());
-    if (count == 1) return {carried_passes(run(request).hiddens, request.refinement)};
+    if (count == 1)
+      return {carried_passes(run(request).hiddens.narrow(2, 0, rnn_.hidden_size()),
+                             request.refinement)};
     const Tensor inputs = inputs_of(request.words);
     const auto batch = inputs.size(0);
-    std::vector<std::vector<Tensor>> all(count, {at::zeros({batch, hidden_size()}, options())});
+    std::vector<std::vector<Tensor>> all(count,
+                                         {at::zeros({batch, rnn_.hidden_size()}, options())});
     StackRnnState state = rnn_.initial(batch, inputs.size(1));
     for (std::int64_t t = 0; t < inputs.size(1); ++t) {
       state = rnn_.read(inputs.narrow(1, t, 1), state, nullptr, request.refinement).second;
@@ -198,13 +206,15 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
     Tensor hiddens;
     std::tie(hiddens, next->rnn) = rnn_.read(inputs_of(old.symbol), old.rnn, noise);
     next->hidden = hiddens.select(1, 0);
-    next->answer = masked(noise);
+    next->answer = only_answers(noise);
     return {next->hidden, next};
   }
 
   NetworkStatePtr restarted(const NetworkStatePtr& state, std::int64_t batch) const override {
     auto copy = std::make_shared<RecurrentState>(static_cast<const RecurrentState&>(*state));
     copy->rnn.stack = rnn_.initial(batch, 0).stack;
+    if (copy->hidden.defined() && rnn_.recurrence().reading_out)
+      copy->hidden = copy->rnn.hidden.defined() ? rnn_.output(copy->rnn) : rnn_.first_output(batch);
     return copy;
   }
 
@@ -215,7 +225,7 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
     if (words.size(1) == 0)
       return {at::empty({words.size(0), 0, hidden_size()}, options()), {}, from};
     auto next = std::make_shared<RecurrentState>();
-    next->answer = refinement.passes > 1 || masked(noise);
+    next->answer = refinement.passes > 1 || only_answers(noise);
     Passes result;
     std::tie(result.hiddens, next->rnn) =
         read_from(static_cast<const RecurrentState&>(*from).rnn, words, noise, refinement);
@@ -229,7 +239,7 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
                              const std::vector<std::int64_t>& sources) const {
     auto state = std::make_shared<RecurrentState>();
     state->rnn = rnn_.initial(batch, length, sources);
-    state->hidden = at::zeros({batch, hidden_size()}, options());
+    state->hidden = rnn_.first_output(batch);
     return state;
   }
   std::pair<Tensor, StackRnnState> read_from(const StackRnnState& state, const Tensor& words,
@@ -241,8 +251,9 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
         return std::move(*read);
     return rnn_.read(inputs, state, noise, refinement);
   }
-  bool masked(const Random* noise) const {
-    return noise != nullptr && rnn_.recurrence().dropout != 0;
+  // Returns whether the output of a pass is more than its hidden vector.
+  bool only_answers(const Random* noise) const {
+    return (noise != nullptr && rnn_.recurrence().dropout != 0) || rnn_.recurrence().reading_out;
   }
   // Stores large matrices of one-hot inputs by columns, so that what belongs to a symbol lies
   // together in memory.
@@ -307,12 +318,16 @@ NetworkKind recurrent_network() {
       number_option(
           "dropout", 0.0,
           "dropout probability, in training, of embeddings, of what upper layers read, and "
-          "of the hidden states that the output layer reads",
+          "of what the output layer reads",
           0),
       text_option("carry_forward", "none",
                   "keep the state while the stack does nothing: weighted by no_op (soft), or from "
                   "the second no_op in a row on (counter)",
                   {"none", "soft", "counter"}),
+      text_option("output", "hidden",
+                  "what the output layer reads: hidden: the hidden state; hidden_and_reading: also "
+                  "the stack's reading after the action of the step",
+                  {"hidden", "hidden_and_reading"}),
       text_option("initial_state", "zero",
                   "initial state of the controller: zero (for most cells), or trained vectors",
                   {"zero", "learned"})};

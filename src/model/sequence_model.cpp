@@ -22,8 +22,11 @@ std::vector<OptionSpec> sequence_model_options(const char* where, const std::str
   std::vector<OptionSpec> specs{text_option("architecture", "recurrent",
                                             "kind of network that reads the symbols",
                                             row_names(network_kinds()))};
-  const auto& network = find_row(where, network_kinds(), architecture).options;
-  specs.insert(specs.end(), network.begin(), network.end());
+  // A model can give an option of the network further values.
+  for (const OptionSpec& option : find_row(where, network_kinds(), architecture).options)
+    if (std::none_of(own.begin(), own.end(),
+                     [&](const OptionSpec& other) { return other.name == option.name; }))
+      specs.push_back(option);
   specs.insert(specs.end(), own.begin(), own.end());
   specs.insert(specs.end(),
                {text_option("dtype", "float32", "floating-point type of the parameters",

@@ -59,7 +59,7 @@ class SequenceModel {
 using SequenceModelPtr = std::shared_ptr<SequenceModel>;
 
 // Returns the options of a model with this architecture: `own` between those of the network and
-// dtype, device, seed.
+// dtype, device, seed. An option of `own` replaces that of the network with the same name.
 std::vector<OptionSpec> sequence_model_options(const char* where, const std::string& architecture,
                                                const std::vector<OptionSpec>& own);
 

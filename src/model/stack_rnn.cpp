@@ -4,6 +4,8 @@
 #include "base/check.h"
 #include "base/stopping.h"
 #include "model/dropout.h"
+#include "model/output_reading.h"
+#include "model/state_place.h"
 #include "recurrence/execute/log_likelihood.h"
 #include "recurrence/execute/step_likelihood.h"
 
@@ -14,15 +16,6 @@ namespace {
 // Every controller therefore has the hidden size as an option.
 std::int64_t hidden_option(const Json& controller, const Kinds& kinds) {
   return resolve_kind("controller", kinds.controllers, controller).second.at("hidden");
-}
-
-// Returns the index of the hidden vector in a controller's state, or the size of the state if it is
-// not there.
-template <class Vector>
-std::size_t place_of(const Vector& hidden, const std::vector<Vector>& state) {
-  const auto found = std::find_if(state.begin(), state.end(),
-                                  [&](const Vector& own) { return own.is_same(hidden); });
-  return found - state.begin();
 }
 
 std::pair<Tensor, ControllerState> advanced(const Controller& controller, const Tensor& input,
@@ -67,6 +60,9 @@ StackRnn::StackRnn(const Json& controller, const Json& stack, std::int64_t input
   if (recurrence_.learned_start)
     for (const Tensor& own : controller_->initial(1))
       initial_.push_back(uniform_parameter({own.size(1)}, -0.1, 0.1, context));
+  check(!recurrence_.reading_out || reading > 0, "model.recurrent",
+        "output 'hidden_and_reading' needs a stack with a reading, got '{}'",
+        stack["kind"].get<std::string>());
   if (recurrence_.carry == CarryForward::none) return;
   check(stack_->no_op(at::zeros({1, hidden_size()}, tensor_options)).has_value(), "model.recurrent",
         "carry_forward needs a stack that has the action no_op, got {} without it",
@@ -85,13 +81,6 @@ ParameterList StackRnn::parameters() const {
   return list;
 }
 
-ControllerState StackRnn::initial_controller(std::int64_t batch) const {
-  if (initial_.empty()) return controller_->initial(batch);
-  ControllerState state;
-  for (const Tensor& own : initial_) state.push_back(own.expand({batch, own.size(0)}));
-  return state;
-}
-
 Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words,
                      const std::vector<std::int64_t>& lengths) const {
   const Tensor hiddens = run_recorded(inputs, words, noise, 0, nullptr, {}, lengths);
@@ -106,31 +95,46 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const StepEnginePtr& engine = given != nullptr ? given : engine_;
   if (engine == nullptr || inputs.dim() != 3 || inputs.size(1) == 0) return {};
-  const auto batch = inputs.size(0), steps = inputs.size(1);
-  StackRequest request{.batch = batch, .steps = steps, .cut = window > 0};
+  if (recurrence_.reading_out && window > 0) return {};
+  const auto batch = inputs.size(0), steps = inputs.size(1), more = further_steps();
+  StackRequest request{.batch = batch, .steps = steps + more, .cut = window > 0};
   if (!sources.empty()) request.sources = at::tensor(sources, at::kLong);
   const auto stack = recorded_stack(memory, request);
   if (stack == nullptr) return {};
   StepTrace trace;
-  const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
-                                       : trace.sequence(inputs);
-  const Recorded recorded =
-      record(trace, input, sequence_of(trace, draw_noise(batch, steps, noise)), *stack,
-             beginning(batch), refinement);
-  const Tensor hiddens =
-      engine->run(trace.finish(recorded.output), batch, steps, window, buffers_, nullptr, lengths);
-  if (!hiddens.defined()) return {};
-  return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()),
-                  hiddens.reshape({batch, steps * refinement.passes, hidden_size()})},
+  const Tensor drawn = draw_noise(batch, steps, noise);
+  const Traced input = words.defined() ? trace.one_hot(repeated_last(words, 1, more),
+                                                       inputs.size(2), inputs.options())
+                                       : trace.sequence(repeated_last(inputs, 1, more));
+  const Recorded recorded = record(trace, input, sequence_of(trace, repeated_last(drawn, 0, more)),
+                                   *stack, beginning(batch), refinement);
+  std::vector<std::int64_t> read = lengths;
+  for (std::int64_t& length : read) length += more;
+  const Tensor made = engine->run(trace.finish(recorded.output), batch, steps + more, window,
+                                  buffers_, nullptr, read);
+  if (!made.defined()) return {};
+  if (recurrence_.reading_out)
+    return with_readings(made, hidden_size(), refinement.passes, reading_mask(drawn));
+  return at::cat({at::zeros({batch, 1, hidden_size()}, made.options()),
+                  made.reshape({batch, steps * refinement.passes, hidden_size()})},
                  1);
 }
 
 DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int64_t window,
                                     const Refinement& refinement) const {
   if (engine_ == nullptr || !engine_->differentiates()) return nullptr;
-  auto [plan, supplied] = planned(words.size(0), words.size(1), &noise, refinement, window > 0);
-  if (plan == nullptr) return nullptr;
-  return engine_->direct_pass(plan, words, std::move(supplied), window, buffers_);
+  if (recurrence_.reading_out && window > 0) return nullptr;
+  auto run = planned(words.size(0), words.size(1), &noise, refinement, window > 0);
+  if (run.plan == nullptr) return nullptr;
+  return pass_of(std::move(run), words, window, refinement.passes, false);
+}
+
+DirectPassPtr StackRnn::pass_of(PlannedRun run, const Tensor& words, std::int64_t window,
+                                std::int64_t passes, bool from_zero) const {
+  auto pass = engine_->direct_pass(run.plan, repeated_last(words, 1, further_steps()),
+                                   std::move(run.supplied), window, buffers_);
+  if (!recurrence_.reading_out) return pass;
+  return pass_with_readings(std::move(pass), hidden_size(), passes, run.reading_mask, from_zero);
 }
 
 Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
@@ -139,18 +143,20 @@ Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_w
   if (engine_ == nullptr || !engine_->differentiates()) return {};
   const bool many = output_weight.size(0) > kMostOutcomes;
   if (many && (!scale || !output_weight.is_cpu())) return {};
+  if (recurrence_.reading_out && !scale) return {};
   const auto batch = targets.size(0), steps = targets.size(1) - 1;
-  auto [plan, supplied] = planned(batch, steps, noise, {});
-  if (plan == nullptr) return {};
-  if (!many)
-    return engine_->log_likelihoods(plan, targets, output_weight, output_bias, std::move(supplied),
-                                    buffers_, scale);
-  const DirectPassPtr pass =
-      engine_->direct_pass(plan, targets.narrow(1, 0, steps), std::move(supplied), 0, buffers_);
-  const Tensor hiddens = at::constant_pad_nd(pass->output(), {0, 0, 1, 0});  // the first: h_0 = 0
+  auto run = planned(batch, steps, noise, {});
+  if (run.plan == nullptr) return {};
+  if (!many && !recurrence_.reading_out)
+    return engine_->log_likelihoods(run.plan, targets, output_weight, output_bias,
+                                    std::move(run.supplied), buffers_, scale);
+  const bool out = recurrence_.reading_out;
+  const DirectPassPtr pass = pass_of(std::move(run), targets.narrow(1, 0, steps), 0, 1, out);
+  // h_0 = 0
+  const Tensor outputs = out ? pass->output() : at::constant_pad_nd(pass->output(), {0, 0, 1, 0});
   auto [values, slopes] =
-      differentiate_log_likelihoods(hiddens, output_weight, output_bias, targets, buffers_, *scale);
-  pass->backward(slopes.narrow(1, 1, steps).contiguous());
+      differentiate_log_likelihoods(outputs, output_weight, output_bias, targets, buffers_, *scale);
+  pass->backward(out ? slopes : slopes.narrow(1, 1, steps).contiguous());
   return values.sum(1);
 }
 
@@ -198,13 +204,14 @@ StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, R
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const Tensor& embedding = recurrence_.embedding;
   if (steps < 1) return {};
-  const auto stack = recorded_stack(memory, {.batch = batch, .steps = steps, .cut = cut});
+  const auto all = steps + further_steps();
+  const auto stack = recorded_stack(memory, {.batch = batch, .steps = all, .cut = cut});
   if (stack == nullptr) return {};
   if (embedding.defined() && !embedding.is_cpu() && embedding.numel() > kMostEmbedded) return {};
   const bool random = noise != nullptr && recurrence_.random();
   PlannedRun run;
-  run.plan = plans_->find(
-      {batch, steps, refinement.passes, refinement.carry_first, noise != nullptr}, [&] {
+  run.plan =
+      plans_->find({batch, all, refinement.passes, refinement.carry_first, noise != nullptr}, [&] {
         const at::AutoGradMode with_gradient(true);
         StepTrace trace(true);
         const Traced input = embedding.defined()
@@ -212,12 +219,15 @@ StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, R
                                  : trace.symbols(input_);
         const Traced drawn = random ? trace.supplied(drawn_size()) : Traced();
         const Recorded recorded = record(trace, input, drawn, *stack, beginning(batch), refinement);
-        ParameterList all = parameters();
-        if (embedding.defined()) all.emplace_back("embedding", embedding);
-        return StepPlan::make(trace.finish(recorded.output), all);
+        ParameterList own = parameters();
+        if (embedding.defined()) own.emplace_back("embedding", embedding);
+        return StepPlan::make(trace.finish(recorded.output), own);
       });
-  if (run.plan != nullptr && random)
-    run.supplied.push_back(draw_noise(batch, steps, noise).transpose(0, 1));
+  if (run.plan != nullptr && random) {
+    const Tensor drawn = draw_noise(batch, steps, noise);
+    run.supplied.push_back(repeated_last(drawn, 0, further_steps()).transpose(0, 1));
+    run.reading_mask = reading_mask(drawn);
+  }
   return run;
 }
 
@@ -285,7 +295,9 @@ StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input, const
   recorded.made = passes(symbol, states, refinement);
   const PassesOf<Traced>& made = recorded.made;
   for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], made.state[i]);
-  recorded.output = made.outputs.size() == 1 ? made.outputs[0] : joined(made.outputs);  // B x KH
+  std::vector<Traced> outputs = made.outputs;
+  if (recurrence_.reading_out) outputs.push_back(symbol.reading);
+  recorded.output = outputs.size() == 1 ? outputs[0] : joined(outputs);
   trace.begin_aftermath();
   const TracedNoOp no_op = stack.update(trace, made.hiddens[0], symbol.reading);
   if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
@@ -302,25 +314,22 @@ Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise, const Refinem
                               const std::vector<std::int64_t>& sources) const {
   check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}", shape_text(inputs));
   const auto batch = inputs.size(0);
-  const Tensor first = at::zeros({batch, 1, hidden_size()}, inputs.options());
+  const Tensor first = first_output(batch).to(inputs.options()).unsqueeze(1);
   const StackRnnState state = initial(batch, inputs.size(1), sources);
   return at::cat({first, read(inputs, state, noise, refinement).first}, 1);
-}
-
-StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length,
-                                const std::vector<std::int64_t>& sources) const {
-  StackRnnState state{initial_controller(batch), stack_->initial(batch, length), {}, {}};
-  if (!sources.empty())
-    state.stack = stack_->with_sources(state.stack, at::tensor(sources, at::kLong));
-  if (recurrence_.carry == CarryForward::counter)
-    state.resting = at::zeros({batch, 1}, tensor_options_);
-  return state;
 }
 
 std::int64_t StackRnn::drawn_size() const {
   const std::int64_t masks = recurrence_.dropout == 0 ? 0 : controller_->layers();
   return ((recurrence_.noisy() ? 1 : 0) + masks) * hidden_size() +
-         (masks > 0 && recurrence_.embedding.defined() ? input_ : 0);
+         (masks > 0 && recurrence_.embedding.defined() ? input_ : 0) +
+         (masks > 0 ? output_size() - hidden_size() : 0);
+}
+
+Tensor StackRnn::reading_mask(const Tensor& drawn) const {
+  if (!drawn.defined() || !recurrence_.reading_out || recurrence_.dropout == 0) return {};
+  const auto size = stack_->reading_size();
+  return drawn.narrow(-1, drawn.size(-1) - size, size);
 }
 
 Tensor StackRnn::draw_noise(std::int64_t batch, std::int64_t steps, Random* noise) const {
@@ -359,8 +368,9 @@ StackRnnState StackRnn::step(const Tensor& input, const Tensor& drawn, const Sta
                              std::vector<Tensor>& outputs) const {
   StackRnnState next = state;
   // A stack step is delayed until the next input, because the reading after the last input may
-  // never be needed.
-  if (state.hidden.defined()) next.stack = memory.update(state.stack, state.hidden);
+  // never be needed, unless the output layer reads it.
+  const bool reading_out = recurrence_.reading_out;
+  if (state.hidden.defined() && !reading_out) next.stack = memory.update(state.stack, state.hidden);
   Symbol<Tensor> symbol{input, {}, drawn, {}};
   if (memory.reading_size() > 0) symbol.reading = memory.reading(next.stack);
   // Before the first step there is no action.
@@ -375,6 +385,12 @@ StackRnnState StackRnn::step(const Tensor& input, const Tensor& drawn, const Sta
   // The first pass drives the memory. Without a memory only the state matters.
   const bool first = memory.reading_size() > 0 || refinement.carry_first;
   next.hidden = first ? made.hiddens.front() : made.hiddens.back();
+  if (reading_out) {
+    next.stack = memory.update(next.stack, next.hidden);
+    Tensor reading = memory.reading(next.stack);
+    if (const Tensor mask = reading_mask(drawn); mask.defined()) reading = reading * mask;
+    for (Tensor& output : made.outputs) output = at::cat({output, reading}, 1);
+  }
   outputs.insert(outputs.end(), made.outputs.begin(), made.outputs.end());
   return next;
 }
@@ -383,15 +399,15 @@ std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnSt
                                                 Random* noise, const Refinement& refinement) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const Tensor drawn = draw_noise(inputs.size(0), inputs.size(1), noise);
-  std::vector<Tensor> hiddens;
+  std::vector<Tensor> outputs;
   const StopCheck stop;
   for (std::int64_t t = 0; t < inputs.size(1); ++t) {
     stop();
     state = step(inputs.select(1, t), drawn.defined() ? drawn[t] : Tensor(), memory, state,
-                 refinement, hiddens);
+                 refinement, outputs);
   }
-  Tensor all = hiddens.empty() ? at::empty({inputs.size(0), 0, hidden_size()}, inputs.options())
-                               : at::stack(hiddens, 1);
+  Tensor all = outputs.empty() ? at::empty({inputs.size(0), 0, output_size()}, inputs.options())
+                               : at::stack(outputs, 1);
   return {std::move(all), std::move(state)};
 }
 
@@ -403,10 +419,13 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   const auto batch = inputs.size(0), steps = inputs.size(1), passes_of = refinement.passes;
   if (steps < 2) return {};  // not worth recording
   if (engine == nullptr) return {};
-  const bool has_stack = memory.reading_size() > 0;
+  const bool has_stack = memory.reading_size() > 0, reading_out = recurrence_.reading_out;
+  const auto more = further_steps();
   // The stack's move by the hidden vector is delayed, see step().
-  const auto stack = recorded_stack(
-      memory, {.batch = batch, .steps = steps, .from = state.stack, .driven_by = state.hidden});
+  const auto stack = recorded_stack(memory, {.batch = batch,
+                                             .steps = steps + more,
+                                             .from = state.stack,
+                                             .driven_by = reading_out ? Tensor() : state.hidden});
   if (stack == nullptr) return {};
   Beginning from{state.controller, at::zeros({batch, 1}, tensor_options_), state.resting};
   if (state.hidden.defined() && recurrence_.carry != CarryForward::none) {
@@ -415,17 +434,19 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
                                                           : no_op.greatest.to(inputs.scalar_type());
   }
   StepTrace trace;
-  const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
-                                       : trace.sequence(inputs);
-  const Recorded recorded = record(
-      trace, input, sequence_of(trace, draw_noise(batch, steps, noise)), *stack, from, refinement);
+  const Tensor drawn = draw_noise(batch, steps, noise);
+  const Traced input = words.defined() ? trace.one_hot(repeated_last(words, 1, more),
+                                                       inputs.size(2), inputs.options())
+                                       : trace.sequence(repeated_last(inputs, 1, more));
+  const Recorded recorded = record(trace, input, sequence_of(trace, repeated_last(drawn, 0, more)),
+                                   *stack, from, refinement);
   const PassesOf<Traced>& made = recorded.made;
   // The hidden vector that drives the next move, if it is not part of the controller's state.
   const Traced& driving =
       has_stack || refinement.carry_first ? made.hiddens.front() : made.hiddens.back();
   const auto carried = place_of(driving, made.state);
   const bool apart = carried == made.state.size();
-  std::vector<Traced> outputs = made.outputs;
+  std::vector<Traced> outputs{recorded.output};
   outputs.insert(outputs.end(), made.state.begin(), made.state.end());
   if (recorded.resting.defined()) outputs.push_back(recorded.resting);
   if (apart) outputs.push_back(driving);
@@ -434,66 +455,32 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   if (stack_state.defined()) outputs.push_back(stack_state);
   Tensor left;
   const bool in_memory = has_stack && !stack_state.defined();
-  const Tensor all = engine->run(trace.finish(joined(outputs)), batch, steps, 0, buffers_,
+  const Tensor all = engine->run(trace.finish(joined(outputs)), batch, steps + more, 0, buffers_,
                                  in_memory ? &left : nullptr);
   if (!all.defined()) return {};
 
   StackRnnState next = state;
-  const Tensor last = all.select(1, steps - 1);
-  auto place = passes_of * hidden_size();
-  const auto taken = [&](std::int64_t size) {
+  const auto own = recorded.output.size();
+  auto place = own;
+  const auto taken = [&](std::int64_t size, std::int64_t step) {
     place += size;
-    return last.narrow(1, place - size, size);
+    return all.select(1, step).narrow(1, place - size, size);
   };
-  for (Tensor& own : next.controller) own = taken(own.size(1));
-  if (recorded.resting.defined()) next.resting = taken(1).detach();
-  next.hidden = apart ? taken(hidden_size()) : next.controller[carried];
-  next.stack = stack->left(stack_state.defined() ? taken(stack_state.size()) : left);
-  return std::pair{all.narrow(2, 0, passes_of * hidden_size())
-                       .reshape({batch, steps * passes_of, hidden_size()}),
-                   std::move(next)};
+  const auto last = steps - 1;
+  for (Tensor& tensor : next.controller) tensor = taken(tensor.size(1), last);
+  if (recorded.resting.defined()) next.resting = taken(1, last).detach();
+  next.hidden = apart ? taken(hidden_size(), last) : next.controller[carried];
+  next.stack = stack->left(stack_state.defined() ? taken(stack_state.size(), last + more) : left);
+  const Tensor read = all.narrow(2, 0, own);
+  if (!reading_out)
+    return std::pair{read.reshape({batch, steps * passes_of, hidden_size()}), std::move(next)};
+  const Tensor with = with_readings(read, hidden_size(), passes_of, reading_mask(drawn));
+  return std::pair{with.narrow(1, 1, steps * passes_of), std::move(next)};
 }
 
 NamedTensors StackRnn::strengths(const Tensor& inputs) const {
   const Tensor hiddens = run(inputs);
-  return evaluated_->strengths(hiddens.narrow(1, 1, inputs.size(1)));
-}
-
-StackRnnState StackRnnState::detached() const {
-  const auto constant = [](const Tensor& own) { return own.defined() ? own.detach() : own; };
-  StackRnnState copy{{}, stack->detached(), constant(hidden), constant(resting)};
-  for (const Tensor& tensor : controller) copy.controller.push_back(tensor.detach());
-  return copy;
-}
-
-std::vector<Tensor> StackRnnState::tensors() const {
-  std::vector<Tensor> all = controller;
-  for (const Tensor& tensor : stack->tensors()) all.push_back(tensor);
-  if (hidden.defined() && place_of(hidden, controller) == controller.size()) all.push_back(hidden);
-  if (resting.defined()) all.push_back(resting);
-  return all;
-}
-
-StackRnnState StackRnnState::with_tensors(const std::vector<Tensor>& tensors) const {
-  check_state_tensors("stack_rnn.state", this->tensors(), tensors);
-  const auto own = controller.size(), of_stack = stack->tensors().size();
-  const auto part = [&](std::size_t first, std::size_t count) {
-    const auto begin = tensors.begin() + static_cast<std::ptrdiff_t>(first);
-    return std::vector<Tensor>(begin, begin + static_cast<std::ptrdiff_t>(count));
-  };
-  StackRnnState copy{part(0, own), stack->with_tensors(part(own, of_stack)), {}, {}};
-  if (hidden.defined()) {
-    const auto place = place_of(hidden, controller);
-    copy.hidden = place < own ? copy.controller[place] : tensors[own + of_stack];
-  }
-  if (resting.defined()) copy.resting = tensors.back();
-  return copy;
-}
-
-std::size_t StackRnnState::bytes() const {
-  std::size_t total = stack->bytes() + tensor_bytes(hidden) + tensor_bytes(resting);
-  for (const Tensor& tensor : controller) total += tensor_bytes(tensor);
-  return total;
+  return evaluated_->strengths(hiddens.narrow(1, 1, inputs.size(1)).narrow(2, 0, hidden_size()));
 }
 
 }  // namespace pushdown

@@ -26,6 +26,13 @@
 // the stack get the vectors without masks. All passes over x_t have the same masks, which are drawn
 // after e.
 //
+// The output layer reads h_t. With `reading_out` it reads h_t ++ r_t instead, where r_t is the
+// reading after the update that h_t drives ("+R" of DuSell and Cotterell 2025;
+// include_reading_in_output in their program, rau). Every pass over x_t has the same r_t, and the
+// first symbol is predicted from 0 ++ r_0. Dropout multiplies r_t by a mask, too, drawn after that
+// of h_t. A program moves the memory at the end of a step and reads it at the beginning of the next
+// one, so that a run over n symbols takes one step more, whose input does not matter.
+//
 // The controller starts from its own initial state (0 for most cells) or, with `learned_start`,
 // from trained vectors that are shared by all sequences and initially drawn from U(-0.1, 0.1)
 // (Grefenstette et al. 2015, section 3.4): one for each tensor of its state. The first symbol is
@@ -38,7 +45,8 @@
 // The stack moves once, by h_t^1. The next symbol continues from state_t^K, or with carry_first
 // from state_t^1.
 //
-// Dimension letters: B batch, n length, I input, H hidden, R reading size, K passes.
+// Dimension letters: B batch, n length, I input, H hidden, R reading size, K passes, O output size:
+// H, or H + R with `reading_out`.
 #pragma once
 #include "base/buffer_pool.h"
 #include "model/kinds.h"
@@ -60,6 +68,7 @@ struct Recurrence {
   // V x I, trained with the network: the inputs are its rows, and have a mask. Undefined: the
   // inputs are one-hot vectors or come from elsewhere.
   Tensor embedding;
+  bool reading_out = false;  // output 'hidden_and_reading'
 
   bool noisy() const { return noise != 0 || noise_mean != 0; }
   bool random() const { return noisy() || dropout != 0; }
@@ -69,8 +78,9 @@ struct Recurrence {
 struct StackRnnState {
   ControllerState controller;
   StackStatePtr stack;
-  Tensor hidden;   // B x H, drives the stack's next step: the hidden vector of the symbol's first
-                   // pass; undefined before the first input
+  // B x H, drives the stack's next step: the hidden vector of the symbol's first pass; undefined
+  // before the first input. With `reading_out` the stack has made that step already.
+  Tensor hidden;
   Tensor resting;  // B x 1: c of carry-forward by 'counter', without gradient; else undefined
 
   StackRnnState detached() const;
@@ -96,6 +106,10 @@ class StackRnn {
   // P : H x R, undefined if the reading is part of the input or has size 0.
   const Tensor& coupling_weight() const { return coupling_weight_; }
   std::int64_t hidden_size() const { return controller_->hidden_size(); }
+  // Returns the size of the vectors that the output layer reads, O.
+  std::int64_t output_size() const {
+    return hidden_size() + (recurrence_.reading_out ? stack_->reading_size() : 0);
+  }
   // The engine that runs its programs; null if its device has no kernels.
   const StepEnginePtr& engine() const { return engine_; }
   // Returns whether it consists of the controller alone, also in training passes.
@@ -109,13 +123,13 @@ class StackRnn {
   // controller.*, stack.*, coupling.weight, initial.0 onwards
   ParameterList parameters() const;
 
-  // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. Uses one program
-  // over the sequence if the controller, the stack and their connection support it. `noise` makes
-  // it a training pass: it drives the noise, and some stacks behave differently (Stack::evaluated).
-  // `lengths`, `sources`: see PassRequest; empty: all n, and no pairs.
+  // inputs : B x n x I -> the outputs of times 0 to n : B x (n+1) x O, with h_0 = 0. Uses one
+  // program over the sequence if the controller, the stack and their connection support it. `noise`
+  // makes it a training pass: it drives the noise, and some stacks behave differently
+  // (Stack::evaluated). `lengths`, `sources`: see PassRequest; empty: all n, and no pairs.
   Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {},
              const std::vector<std::int64_t>& lengths = {}) const;
-  // Does the same step by step: the definition; with K passes B x (nK+1) x H.
+  // Does the same step by step: the definition; with K passes B x (nK+1) x O.
   Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr,
                       const Refinement& refinement = {},
                       const std::vector<std::int64_t>& sources = {}) const;
@@ -123,15 +137,16 @@ class StackRnn {
   // undefined tensor if the stack cannot be recorded. `words` : B x n, if the inputs are their
   // one-hot vectors; optional. With a window > 0, gradients end after every `window` inputs, as if
   // the sequence were read in pieces with the state as a constant in between; undefined for stacks
-  // that cannot be cut. Runs on the given engine; null: the one of the network's device.
+  // that cannot be cut and with `reading_out`. Runs on the given engine; null: the one of the
+  // network's device.
   Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr,
                       std::int64_t window = 0, const StepEnginePtr& engine = nullptr,
                       const Refinement& refinement = {},
                       const std::vector<std::int64_t>& lengths = {},
                       const std::vector<std::int64_t>& sources = {}) const;
   // Runs a training pass over the symbols of words : B x n that differentiates itself, with the
-  // program of run_recorded() recorded once for many batches. Its output is the hidden vectors of
-  // the passes, B x n x KH. It gives no gradients of other parts. The noise is that of
+  // program of run_recorded() recorded once for many batches. Its output is that of the passes, B x
+  // n x KO. It gives no gradients of other parts. The noise is that of
   // run_recorded(). Returns null if there is no such pass.
   DirectPassPtr direct_pass(const Tensor& words, Random& noise, std::int64_t window,
                             const Refinement& refinement) const;
@@ -151,8 +166,12 @@ class StackRnn {
   // `length`: the expected number of inputs, 0 if unknown; `sources`: see PassRequest.
   StackRnnState initial(std::int64_t batch, std::int64_t length,
                         const std::vector<std::int64_t>& sources = {}) const;
-  // Reads the next inputs, B x c x I. Returns the hidden vectors of their passes, B x cK x H, and
-  // the next state.
+  // Returns the output before the first input : B x O.
+  Tensor first_output(std::int64_t batch) const;
+  // Returns the output h_t ++ r_t of a state that has read inputs; h_t alone without `reading_out`.
+  Tensor output(const StackRnnState& state) const;
+  // Reads the next inputs, B x c x I. Returns the outputs of their passes, B x cK x O, and the next
+  // state.
   std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state,
                                         Random* noise = nullptr,
                                         const Refinement& refinement = {}) const;
@@ -166,8 +185,8 @@ class StackRnn {
   NamedTensors strengths(const Tensor& inputs) const;
 
   // Returns the random numbers of the next `steps` steps of a training pass, n x B x R: the noise
-  // that is added to the old hidden vector, H, and the masks of dropout, for x_t, I, and each
-  // layer, H. Undefined if there are none.
+  // that is added to the old hidden vector, H, and the masks of dropout, for x_t, I, each layer, H,
+  // and the reading of the output layer. Undefined if there are none.
   Tensor draw_noise(std::int64_t batch, std::int64_t steps, Random* noise) const;
   // Makes one step as a pure function. input : B x I; drawn : B x R or undefined, see draw_noise();
   // `memory` is the stack or its evaluated form. Adds the output of each pass to `outputs`.
@@ -186,7 +205,7 @@ class StackRnn {
   template <class Vector>
   struct PassesOf {
     std::vector<Vector> hiddens;  // one for each pass
-    std::vector<Vector> outputs;  // the same with masks
+    std::vector<Vector> outputs;  // the same with masks, without the reading
     std::vector<Vector> state;    // the controller's state from which the next symbol continues
   };
   // The random numbers of a step by their use, in the order of draw_noise().
@@ -196,6 +215,8 @@ class StackRnn {
     std::vector<Vector> layer_masks;
   };
   std::int64_t drawn_size() const;  // R
+  // Returns the mask of the reading in the numbers of draw_noise(); undefined if there is none.
+  Tensor reading_mask(const Tensor& drawn) const;
   template <class Vector>
   Drawn<Vector> drawn_parts(const Vector& numbers) const;
   template <class Vector>
@@ -214,18 +235,24 @@ class StackRnn {
   Beginning beginning(std::int64_t batch) const;
   struct Recorded {
     PassesOf<Traced> made;
-    Traced output;   // the outputs of the passes : KH
+    Traced output;   // the outputs of the passes : KH, then with `reading_out` the reading before
     Traced resting;  // c after the step; undefined without a counter
   };
   Recorded record(StepTrace& trace, const Traced& input, const Traced& drawn, RecordedStack& stack,
                   const Beginning& beginning, const Refinement& refinement) const;
   // Returns the stack in recorded form if the controller has one, too; otherwise null.
   RecordedStackPtr recorded_stack(const Stack& stack, const StackRequest& request) const;
-  // For words : B x n; the plan is null if there is none.
+  // For words : B x n; the plan is null if there is none. It has the step more of `reading_out`.
   struct PlannedRun {
     StepPlanPtr plan;
     std::vector<Tensor> supplied;
+    Tensor reading_mask;
   };
+  // Returns the pass of a plan over words : B x n; its output includes time 0 if `from_zero`.
+  DirectPassPtr pass_of(PlannedRun run, const Tensor& words, std::int64_t window,
+                        std::int64_t passes, bool from_zero) const;
+  // Returns the steps after the last symbol, see `reading_out`.
+  std::int64_t further_steps() const { return recurrence_.reading_out ? 1 : 0; }
   PlannedRun planned(std::int64_t batch, std::int64_t steps, Random* noise,
                      const Refinement& refinement, bool cut = false) const;
   ControllerState initial_controller(std::int64_t batch) const;

@@ -94,6 +94,11 @@ inline std::vector<Json> recurrence_cases() {
   for (const auto& kind : stack_kinds())
     cases.push_back(with({{"kind", "elman"}, {"hidden", 5}}, small_options(kind.name, kind.options),
                          {{"coupling", "state"}}));
+  for (const auto& kind : stack_kinds())
+    if (kind.name != "none")
+      cases.push_back(with({{"kind", "elman"}, {"hidden", 5}},
+                           small_options(kind.name, kind.options),
+                           {{"output", "hidden_and_reading"}}));
   const Json scalars{{"kind", "parallel_superposition"}, {"stacks", 2}, {"no_op", true}};
   const std::vector<Json> with_no_op{
       scalars, {{"kind", "list"}, {"lists", 2}, {"no_op", true}}, {{"kind", "baby_ntm"}}};

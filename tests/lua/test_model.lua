@@ -237,4 +237,44 @@ test('numbers that are not finite are neither set nor written', function()
   os.remove(path)
 end)
 
+test('the output layer reads the reading of the stack', function()
+  local place = os.tmpname()
+  local path = place .. '.safetensors'
+  os.remove(place)
+  local function with(output, stack)
+    return pd.model.language_model { alphabet = { 'a', 'b' }, controller = { kind = 'lstm', hidden = 4 },
+      stack = stack or { kind = 'superposition', size = 3 }, output = output, seed = 2 }
+  end
+  local m = with 'hidden_and_reading'
+  test.equal(m:parameters()['output.weight']:size()[2], 7)
+  m:save(path)
+  local same = pd.model.load(path)
+  test.equal(same:options().output, 'hidden_and_reading')
+  test.near(same:log_probability 'a b b a', m:log_probability 'a b b a', 0)
+  test.equal(same:sample { count = 5, longest = 9, seed = 3 }[4], m:sample { count = 5, longest = 9, seed = 3 }[4])
+  -- The share of a symbol that is read alone or within a string.
+  test.near(m:next 'a b'.a, m:logits('a b a'):softmax(2)[{ 3, 1 }], 1e-6)
+  local bare = with()
+  bare:set_parameters { ['output.weight'] = m:parameters()['output.weight']:slice(2, 1, 4) }
+  assert(math.abs(bare:log_probability 'a b' - m:log_probability 'a b') > 1e-6)
+  -- A file of a program that does not know the option.
+  bare:save(path)
+  local text = pd.file.read(path)
+  local old, count = text:gsub('\\"output\\": ?\\"hidden\\",', function(found) return (' '):rep(#found) end)
+  test.equal(count, 1)
+  pd.file.write(path, old)
+  test.equal(pd.model.load(path):options().output, 'hidden')
+  test.near(pd.model.load(path):log_probability 'a b', bare:log_probability 'a b', 0)
+  os.remove(path)
+  local r = pd.model.recognizer { alphabet = { 'a' }, stack = { kind = 'superposition', size = 3 },
+    controller = { kind = 'lstm', hidden = 4 }, output = 'hidden_and_reading' }
+  test.equal(r:parameters()['output.weight']:size()[2], 7)
+  test.fails("output 'hidden_and_reading' needs a stack with a reading, got 'none'", function()
+    with('hidden_and_reading', { kind = 'none' })
+  end)
+  test.fails("output 'hidden_and_reading' needs architecture = 'recurrent', got 'transformer'", function()
+    pd.model.recognizer { architecture = 'transformer', alphabet = { 'a' }, output = 'hidden_and_reading' }
+  end)
+end)
+
 test.finish()

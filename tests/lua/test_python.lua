@@ -117,6 +117,7 @@ test('the reader with NumPy gives our log-probabilities', function()
     { kind = 'vector_nondeterministic', states = 1, symbols = 2, size = 2, bottom_vector = 'zero' },
   } do
     models[i] = model { stack = stack, end_symbol = i % 3 == 0, embedding = i % 2 == 1 and 4 or 0,
+      output = i % 4 ~= 0 and stack.kind ~= 'none' and 'hidden_and_reading' or 'hidden',
       initial_state = i % 2 == 0 and 'learned' or 'zero', dtype = i % 4 == 0 and 'float32' or 'float64' }
   end
   for _, kind in ipairs { 'elman', 'gru', 'lstm', 'lstm_peephole' } do

@@ -68,6 +68,11 @@ std::vector<Json> smooth_models() {
   Json learned = pair_of({{"kind", "lstm"}, {"hidden", 2}}, stacks[1]);
   learned["initial_state"] = "learned";
   all.push_back(learned);
+  for (const std::size_t stack : {1, 3}) {
+    Json reading = pair_of(elman, stacks[stack]);
+    reading["output"] = "hidden_and_reading";
+    all.push_back(reading);
+  }
   return all;
 }
 
@@ -109,7 +114,9 @@ Recognizer small(const Json& more = Json::object()) {
 TEST(Learning, AllAlgorithmsAgreeWhereTheyMust) {
   for (const std::int64_t passes : {1, 3})
     for (const char* objective : {"stepwise", "final"}) {
-      const auto model = small({{"passes", passes}, {"carry", passes > 1 ? "first" : "last"}});
+      const auto model = small({{"passes", passes},
+                                {"carry", passes > 1 ? "first" : "last"},
+                                {"output", objective[0] == 'f' ? "hidden_and_reading" : "affine"}});
       // With its end symbol a string of four symbols has five.
       const auto batch = strings(3, 4);
       const auto wanted = gradient(model, "bptt", batch, objective);

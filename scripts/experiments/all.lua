@@ -94,6 +94,12 @@ local counting = 'an_bn_100,an_bn_cn_100,an_bn_cn_dn_100,an_b2n_100,an_bm_cnm_10
 add('optimum-small', 0.7, { 'scores' }, '--tasks ' .. counting .. ',dyck_1_100,dyck_2_100,addition_100 --models rnn,'
   .. 'rnn_recipe,lstm,lstm_recipe,superposition,superposition_recipe,stratification,stratification_recipe,counters,'
   .. 'counters_recipe --restarts 3 --test-strings 100', { folder = 'runs/optimum/small_grid' })
+-- Far fewer and simpler pairs, smaller networks, one setting and one restart.
+add('question_formation-small', 0.3, { 'scores' }, '--models lstm,lstm_sup,lstm_sup_r,transformer,lstm_nd,'
+  .. 'lstm_nd_r,transformer_sup,transformer_nd --samples 1 --restarts 1 --learning-rates 5e-3,5e-3 --batches 16,16 '
+  .. '--train-pairs 3000 --valid-pairs 200 --test-pairs 300 --epochs 30 --patience 0 --decay-patience 3 --dropout 0 '
+  .. '--hidden 48 --recurrent-layers 1 --cell 16 --states 2 --layers 3',
+  { folder = 'runs/question_formation/small_grid' })
 
 -- The limits of all searches; most of them end earlier.
 add('recipes', nil, { 'table' })

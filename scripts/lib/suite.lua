@@ -47,12 +47,12 @@ function M.options(declared)
 end
 
 -- suite.network(row, options, given) -> the options of a model: `given` with the network of a row of models.lua. A
--- transformer has `layers` attention layers of `heads` heads on vectors of `width`, and the feedforward size that is
--- given; other networks have the controller and the stack of the row.
+-- transformer has the layers of the row, or else `layers` attention layers, with `heads` heads on vectors of `width`,
+-- and the feedforward size that is given; other networks have the controller and the stack of the row.
 function M.network(row, options, given)
   if row.architecture == 'transformer' then
-    given.architecture, given.layers = 'transformer', {}
-    for i = 1, options.layers do given.layers[i] = 'attention' end
+    given.architecture, given.layers = 'transformer', row.layers and row.layers(options) or {}
+    for i = 1, row.layers and 0 or options.layers do given.layers[i] = 'attention' end
     given.hidden, given.heads = options.width, options.heads
   else
     given.feedforward = nil
@@ -65,14 +65,15 @@ end
 
 -- suite.published(path, tasks, shown, name_of) -> {models = names in their order, scores = {[model] = {[task]}},
 -- sources = list}, all empty of an empty path or 'none'. tasks: those that may be in the file; shown: those of the
--- result, none for all; name_of(name): the task that has this name, too, if tasks have several.
-function M.published(path, tasks, shown, name_of)
+-- result, none for all; name_of(name): the task that has this name, too, if tasks have several; measure: only the rows
+-- with this in their column measure.
+function M.published(path, tasks, shown, name_of, measure)
   local out = { models = {}, scores = {}, sources = {} }
   if path == '' or path == 'none' then return out end
   local names, rows = csv.read(path)
   local columns, known, sources, wanted, seen = {}, {}, {}, {}, {}
   for _, name in ipairs(names) do columns[name] = true end
-  for _, name in ipairs { 'task', 'model', 'score', 'source' } do
+  for _, name in ipairs { 'task', 'model', 'score', 'source', measure and 'measure' } do
     if not columns[name] then error(("[suite.published] '%s' has no column %s"):format(path, name), 0) end
   end
   for _, task in ipairs(tasks) do known[task] = true end
@@ -87,10 +88,10 @@ function M.published(path, tasks, shown, name_of)
     check(known[task], "unknown task '%s'; there are %s", row.task, table.concat(tasks, ', '))
     check(score and score >= 0 and score <= 100, "score must be a number from 0 to 100, got '%s'", tostring(row.score))
     check((row.source or '') ~= '' and row.model ~= '', 'expected a model and a source')
-    local key = row.model .. '\0' .. task
+    local key = ('%s\0%s\0%s'):format(row.model, task, measure and row.measure or '')
     check(not seen[key], "a second score of %s on %s", row.model, row.task)
     seen[key] = true
-    if wanted[task] then
+    if wanted[task] and (not measure or row.measure == measure) then
       if not out.scores[row.model] then out.scores[row.model], out.models[#out.models + 1] = {}, row.model end
       out.scores[row.model][wanted[task]] = score
       if not sources[row.source] then sources[row.source], out.sources[#out.sources + 1] = true, row.source end
@@ -161,6 +162,7 @@ local train_options = pd._options.declare('suite.train', of_both, {
   { 'published', nil, 'the file of `--published paper`', type = 'text', required = true },
   { 'known', nil, 'see suite.published: tasks', type = 'list', required = true },
   { 'name_of', nil, 'see suite.published', type = 'function' },
+  { 'measure', nil, 'see suite.published: of the published scores', type = 'text' },
   { 'also', {}, 'further numbers of a result whose means are computed', type = 'list of texts' },
 })
 
@@ -171,7 +173,7 @@ function M.train(declared)
   local given = train_options(declared)
   local options, grids = given.options, {}
   local path = options.published == 'paper' and given.published or options.published
-  local published = M.published(path, given.known, options.tasks, given.name_of)
+  local published = M.published(path, given.known, options.tasks, given.name_of, given.measure)
   local points = points_of(options, given.searched)
   local settings = {}
   for _, option in ipairs(given.settings) do
@@ -317,6 +319,7 @@ local finish_options = pd._options.declare('suite.finish', of_both, {
       required = true },
     { 'name', nil, 'of the file', type = 'text', required = true },
     { 'title', nil, 'of the table', type = 'text', required = true },
+    { 'published', nil, 'result of suite.published, shown beside', type = 'table' },
     { 'columns', {}, 'further columns', type = 'list of tables', inside = extra_columns } } },
 })
 
@@ -336,7 +339,7 @@ function M.finish(declared)
     matrix(given, more.name, ('%s, in percent.'):format(more.title), function(task, model)
       local setting = chosen(task, model)
       return setting and setting.means[more.key]
-    end, { models = {}, sources = {} }, more.columns)
+    end, more.published or { models = {}, sources = {} }, more.columns or {})
   end
   matrix(given, 'best', ('The same: the best of all runs of a model, chosen by the score itself.'),
     function(task, model)

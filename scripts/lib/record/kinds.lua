@@ -30,6 +30,9 @@ return {
   ['optimum/train'] = {
     file = { name = 'lengths.csv', columns = { { 'length', 0 }, { 'accuracy', 4 } } },
   },
+  ['question_formation/train'] = {
+    file = { name = 'lengths.csv', columns = { { 'length', 0 }, { 'accuracy', 4 }, { 'pairs', 0 } } },
+  },
   ['recipes/train'] = {
     curve = { metrics = { 'cross_entropy_difference', 'set_accuracy', 'coarse', 'accuracy', 'cross_entropy' },
       decimals = 4, points = 150 },

@@ -110,6 +110,22 @@ test('the optima are those that the paper prints', function()
   test.equal(languages.an_bn.size(few[10]), 1020)
 end)
 
+test('probabilities are estimated from the choices of strings', function()
+  local function symbols(text) return pd.tables.matches(text, '.') end
+  -- Four runs of a's, 8 in all: after each a the run may end. Of brackets, 3 of 8 steps open one.
+  local strings = { symbols 'ab', symbols 'aabb', symbols 'aaabbb', symbols 'aabb' }
+  local last = languages.estimate(languages.an_bn, strings)
+  test.near(last, 4 / 8, 1e-12)
+  test.near(languages.bits(languages.an_bn, strings[3], last), 3, 1e-12)
+  last = languages.estimate(languages.dyck_2, { symbols '[()]', symbols '()' })
+  test.near(last, 5 / 8, 1e-12)
+  test.near(2 ^ -languages.bits(languages.dyck_2, symbols '[]', last), 3 / 16 * (5 / 8) ^ 2, 1e-12)
+  -- The estimate of its own strings is better than the process itself.
+  local set = { strings = languages.strings(languages.an_bm_cnm, 50, 3) }
+  local own = languages.estimate(languages.an_bm_cnm, set.strings)
+  assert(languages.optimum(languages.an_bm_cnm, set, own) < languages.optimum(languages.an_bm_cnm, set))
+end)
+
 test('strings are drawn from the processes', function()
   local count = 20000
   for name, numbers in pairs { an_bn = 1, an_bm_cnm = 2 } do

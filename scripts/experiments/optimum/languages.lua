@@ -8,6 +8,7 @@
 --   draw(random)     a string, a list of symbols; random() returns numbers in [0, 1)
 --   size(symbols)    what the strings of a test are ordered by
 --   test(largest, options)  strings of the test, after training strings of at most this size; {strings =, weights =}
+--   long             whether strings of the test have thousands of symbols
 --   accuracy         'deterministic': of the steps at which one symbol alone can follow, the share at which the model
 --                    finds it most probable; 'categorical': the share of the steps at which the symbols above a
 --                    probability of epsilon are those that can follow
@@ -45,7 +46,7 @@ end
 -- The first `drawn` letters are repeated as often as geometric numbers say, from 1 on, P(n) = (1 - p)^(n-1) p. Every
 -- later letter is repeated a multiple of their sum.
 local function counting(name, title, letters, drawn, multiples)
-  local language = { name = name, title = title, alphabet = letters, accuracy = 'deterministic' }
+  local language = { name = name, title = title, alphabet = letters, accuracy = 'deterministic', long = drawn == 1 }
 
   function language.string(counts)
     local symbols, sum = {}, 0
@@ -188,13 +189,21 @@ brackets('dyck_2', 'Dyck-2', { '[]', '()' })
 
 -- ---- The optimum ----
 
--- What the process itself gives a string, in bits: the sum over its symbols and its end.
-function M.bits(language, symbols)
+-- What the process itself gives a string, in bits: the sum over its symbols and its end. last: the probability of the
+-- last outcome of every step that has several, if another one than that of the process.
+function M.bits(language, symbols, last)
   local walk, sum = language.walk(), 0
   for i = 1, #symbols + 1 do
     local wanted, probability = symbols[i] or '', 0
-    for _, outcome in ipairs(walk.next()) do
-      if outcome[1] == wanted then probability = outcome[2] end
+    local outcomes = walk.next()
+    for k, outcome in ipairs(outcomes) do
+      if outcome[1] == wanted then
+        probability = outcome[2]
+        if last and #outcomes > 1 then
+          local usual = outcomes[#outcomes][2]
+          probability = k == #outcomes and last or probability * (1 - last) / (1 - usual)
+        end
+      end
     end
     if probability == 0 then return math.huge end
     sum = sum - math.log(probability) / math.log(2)
@@ -203,12 +212,30 @@ function M.bits(language, symbols)
   return sum
 end
 
--- The cross-entropy of the process on strings, in bits per symbol, where the end of a string is a symbol.
-function M.optimum(language, set)
+-- The share of the last outcome at the steps of strings that have several: the estimate of M.stop, or of 1 - M.nest.
+function M.estimate(language, strings)
+  local chosen, all = 0, 0
+  for _, symbols in ipairs(strings) do
+    local walk = language.walk()
+    for i = 1, #symbols + 1 do
+      local outcomes, symbol = walk.next(), symbols[i] or ''
+      if #outcomes > 1 then
+        all = all + 1
+        if symbol == outcomes[#outcomes][1] then chosen = chosen + 1 end
+      end
+      if symbols[i] then walk.read(symbol) end
+    end
+  end
+  return chosen / all
+end
+
+-- The cross-entropy of the process on strings, in bits per symbol, where the end of a string is a symbol. last: see
+-- M.bits.
+function M.optimum(language, set, last)
   local bits, count = 0, 0
   for i, symbols in ipairs(set.strings) do
     local weight = set.weights and set.weights[i] or 1
-    bits, count = bits + weight * M.bits(language, symbols), count + weight * (#symbols + 1)
+    bits, count = bits + weight * M.bits(language, symbols, last), count + weight * (#symbols + 1)
   end
   return bits / count
 end

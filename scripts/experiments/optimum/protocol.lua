@@ -36,7 +36,7 @@ M.options = {
   { 'test_strings', 62500, 'test strings at most, evenly spread over those of the paper; of brackets, which are drawn, '
     .. '50,000 at most', minimum = 1 },
   { 'nondeterministic_strings', 10, 'the same for nondeterministic stacks, whose time grows with the cube of the '
-    .. 'length', minimum = 1 },
+    .. 'length, on strings of thousands of symbols', minimum = 1 },
   { 'epsilon', 0.005, 'brackets: a symbol of at most this probability counts as excluded', minimum = 0, maximum = 1,
     type = 'number' },
   { 'epochs', 1000, 'epochs of the plain protocol, an update each', minimum = 1 },
@@ -74,8 +74,8 @@ function M.data(options)
   local task = of_task[options.task]
   local language, found = task.language, { language = task.language }
   local limit = options.test_strings
-  local stack = M.models[options.model].stack
-  if stack and stack(options).kind:find 'nondeterministic' then
+  local stack = (M.models[options.model] or {}).stack
+  if language.long and stack and stack(options).kind:find 'nondeterministic' then
     limit = math.min(limit, options.nondeterministic_strings)
   end
   if language == addition then
@@ -98,6 +98,18 @@ function M.data(options)
 end
 
 local function optimum(language, set) return language == addition and 0 or languages.optimum(language, set) end
+
+-- What can be known without a network: the largest size of the training strings of a task, the optimum on its test
+-- strings, and the difference from it of the process whose probabilities are estimated from the training strings.
+function M.bounds(options)
+  local data = M.data(options)
+  local bound, language = optimum(data.language, data.test), data.language
+  local estimate = 0
+  if language ~= addition then
+    estimate = languages.optimum(language, data.test, languages.estimate(language, data.train.strings)) - bound
+  end
+  return { largest = data.largest, optimum = bound, estimate = estimate }
+end
 
 local function measured(model, language, set, options)
   if language == addition then return addition.measure(model, set) end
@@ -142,7 +154,7 @@ local function trained(options, data)
     given.epoch_batches, given.accuracy_every = recipe and math.ceil(count / options.recipe_batch) or 1, 0
   else
     -- Strings of one length are a batch, and all batches together are an update of the plain protocol.
-    given.valid, given.accumulate = dataset(language, data.valid), recipe and 1 or count
+    given.valid, given.accumulate = recipe and dataset(language, data.valid) or nil, recipe and 1 or count
   end
   local trainer, lowest, kept = pd.train.trainer(given), math.huge, nil
   for epoch in trainer:epochs() do

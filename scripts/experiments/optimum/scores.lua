@@ -59,21 +59,21 @@ if options.published ~= 'none' and options.published ~= '' then
   end
 end
 
+local bounds = {}
+for _, task in ipairs(options.tasks) do bounds[task] = protocol.bounds(pd.tables.merged({ task = task }, options)) end
+
 -- A table of models by tasks with value(result) of the chosen runs, beside the published numbers of a model by task.
 local function matrix(name, title, format, value, published)
-  local columns = { 'task', { 'K', format = '%d' }, { 'optimum', format = '%.4f' } }
+  local columns = { 'task', { 'K', format = '%d' }, { 'optimum', format = '%.4f' }, { 'estimate', format = '%.4f' } }
   local rows, shown = {}, published and found.published.models or {}
   for _, model in ipairs(options.models) do columns[#columns + 1] = { labels[model], format = format } end
   for _, model in ipairs(shown) do columns[#columns + 1] = { model .. ' (published)', format = format } end
   for i, task in ipairs(options.tasks) do
-    local row, any = { protocol.title(task), '', '' }, nil
+    local row = { protocol.title(task), bounds[task].largest, bounds[task].optimum, bounds[task].estimate }
     for _, model in ipairs(options.models) do
       local result = chosen(task, model)
-      -- The strings of nondeterministic stacks are fewer.
-      if result and not (any and model:find 'rns') then any = result end
       row[#row + 1] = result and value(result) or ''
     end
-    if any then row[2], row[3] = any.largest, any.optimum end
     for _, model in ipairs(shown) do row[#row + 1] = (published[model] or {})[task] or '' end
     rows[i] = row
   end
@@ -81,7 +81,8 @@ local function matrix(name, title, format, value, published)
 end
 
 matrix('differences', 'Cross-entropy on the test strings minus the optimum, in bits per symbol: of each model the run '
-  .. 'with the lowest cross-entropy on the validation strings. K: the largest size in training.', '%.4f',
+  .. 'with the lowest cross-entropy on the validation strings. K: the largest size in training. '
+  .. 'Estimate: the difference of the process whose probabilities are estimated from the training strings.', '%.4f',
   function(result) return result.difference end, differences)
 matrix('accuracies', 'Accuracy in percent at the steps that are no matter of chance, of the same runs.', '%.1f',
   function(result) return 100 * result.score end, shares)

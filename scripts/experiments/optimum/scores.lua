@@ -33,17 +33,19 @@ local found = suite.train { name = 'optimum', script = here .. 'train.lua', opti
   also = { 'right_share' },
   searched = { { name = 'hidden', interval = 'sizes', kind = 'log_integers' } } }
 
--- The finished run of a model on a task with the lowest cross-entropy on the validation strings, over all settings.
+-- The finished run of a model on a task with the lowest cross-entropy on the validation strings, over all settings, and
+-- the number of finished runs.
 local function chosen(task, model)
-  local best
+  local best, finished = nil, 0
   for _, setting in ipairs(found.settings) do
     if setting.task == task and setting.model == model then
+      finished = finished + #setting.runs
       for _, row in ipairs(setting.runs) do
         if not best or row.result.valid_loss < best.valid_loss then best = row.result end
       end
     end
   end
-  return best
+  return best, finished
 end
 
 -- The published differences, of files that have the columns cross_entropy and optimum, in bits per symbol.
@@ -62,7 +64,8 @@ end
 local bounds = {}
 for _, task in ipairs(options.tasks) do bounds[task] = protocol.bounds(pd.tables.merged({ task = task }, options)) end
 
--- A table of models by tasks with value(result) of the chosen runs, beside the published numbers of a model by task.
+-- A table of models by tasks with value(result, finished runs) of the chosen runs, beside the published numbers of a
+-- model by task.
 local function matrix(name, title, format, value, published)
   local columns = { 'task', { 'K', format = '%d' }, { 'optimum', format = '%.4f' }, { 'estimate', format = '%.4f' } }
   local rows, shown = {}, published and found.published.models or {}
@@ -71,8 +74,8 @@ local function matrix(name, title, format, value, published)
   for i, task in ipairs(options.tasks) do
     local row = { protocol.title(task), bounds[task].largest, bounds[task].optimum, bounds[task].estimate }
     for _, model in ipairs(options.models) do
-      local result = chosen(task, model)
-      row[#row + 1] = result and value(result) or ''
+      local result, finished = chosen(task, model)
+      row[#row + 1] = result and value(result, finished) or ''
     end
     for _, model in ipairs(shown) do row[#row + 1] = (published[model] or {})[task] or '' end
     rows[i] = row
@@ -88,6 +91,8 @@ matrix('accuracies', 'Accuracy in percent at the steps that are no matter of cha
   function(result) return 100 * result.score end, shares)
 matrix('reach', 'The largest size up to which all strings are right at all steps, of the same runs.', '%d',
   function(result) return result.reach end)
+matrix('finished', 'The number of finished runs of which that one was chosen.', '%d',
+  function(_, finished) return finished end)
 
 suite.finish { run = run, found = found, options = options, labels = labels, title = protocol.title, choose = choose,
   score = 'Accuracy at the steps that are no matter of chance',

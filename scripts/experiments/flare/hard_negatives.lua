@@ -42,8 +42,10 @@ return function(language, count, lengths, seed, share, alphabet)
     if i > negatives then
       symbols = fresh()
     else
-      for _ = 1, tries do
-        symbols = exchanged(language, fresh(), random)
+      local own
+      for try = 1, tries do
+        if (try - 1) % (language.exchanges or 1) == 0 then own = fresh() end
+        symbols = exchanged(language, own, random)
         if symbols and not language.contains(symbols) then break end
         symbols = nil
       end

@@ -1,8 +1,8 @@
 -- The eighteen languages of the FLaRe benchmark (Butoi et al. 2025): name, title, level, alphabet, whether a list of
 -- symbols is in the language, and where its strings come from: a grammar, or a function of a random number generator
 -- and a length, which returns nil where there is none of this length (computed.lua). For the hard negatives: marks, the
--- symbols that keep their places; kind(symbol), symbols of different kinds are not exchanged; counted, whether the
--- counts of the symbols, or the last one alone, decide.
+-- symbols that keep their places; kind(symbol), symbols of different kinds are not exchanged; exchanges (1), how many
+-- are tried with one string; counted, whether the counts of the symbols, or the last one alone, decide.
 local pd = require 'pushdown'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 

@@ -1,26 +1,33 @@
 -- The models that are compared as recognizers: label, and the options of a recognizer, which may be functions of the
--- options of the run. Further models are further entries.
+-- options of the run. without_noise: the cell does not read its old hidden vector, which noise would change. Further
+-- models are further entries.
 local function controller(kind)
   return function(options) return { kind = kind, hidden = options.hidden, layers = options.recurrent_layers } end
 end
 
-local elman, lstm = controller 'elman', controller 'lstm'
+local elman, lstm, gru, selective = controller 'elman', controller 'lstm', controller 'gru', controller 'selective_ssm'
+
+-- The controller of a network with a stack: --controller.
+local function chosen(options) return controller(options.controller)(options) end
 
 return {
   { name = 'rnn', label = 'RNN', controller = elman },
   { name = 'lstm', label = 'LSTM', controller = lstm },
+  { name = 'gru', label = 'GRU', controller = gru },
+  { name = 'selective_ssm', label = 'Mamba-like', controller = selective, without_noise = true },
   { name = 'transformer', label = 'Transformer', architecture = 'transformer' },
-  { name = 'superposition', label = 'Superposition', controller = lstm, stack = function(options)
+  { name = 'superposition', label = 'Superposition', controller = chosen, stack = function(options)
     return { kind = 'superposition', size = options.cell }
   end },
-  { name = 'stratification', label = 'Stratification', controller = lstm, stack = function(options)
+  { name = 'stratification', label = 'Stratification', controller = chosen, stack = function(options)
     return { kind = 'stratification', size = options.cell }
   end },
-  { name = 'rns', label = 'RNS-RNN', controller = lstm, stack = function(options)
+  { name = 'rns', label = 'RNS-RNN', controller = chosen, stack = function(options)
     return { kind = 'nondeterministic', states = options.states, symbols = options.symbols, reading = 'state_symbol',
       normalized = false, bottom = 'reexposed' }
   end },
-  { name = 'vrns', label = 'VRNS-RNN', controller = lstm, stack = function(options)
-    return { kind = 'vector_nondeterministic', states = options.states, symbols = options.symbols, size = options.cell }
+  { name = 'vrns', label = 'VRNS-RNN', controller = chosen, stack = function(options)
+    return { kind = 'vector_nondeterministic', states = options.vector_states, symbols = options.vector_symbols,
+      size = options.cell }
   end },
 }

@@ -11,10 +11,13 @@ local sampling, hard_negatives = dofile(here .. 'sampling.lua'), dofile(here .. 
 
 local evaluated = 100  -- strings measured at once
 
-local M = { tasks = {}, languages = {}, models = {}, model_names = {} }
+local M = { tasks = {}, beyond = {}, languages = {}, models = {}, model_names = {} }
 
 for i, language in ipairs(dofile(here .. 'languages.lua')) do
   M.tasks[i], M.languages[language.name] = language.name, language
+end
+for i, language in ipairs(dofile(here .. 'beyond.lua')) do
+  M.beyond[i], M.languages[language.name] = language.name, language
 end
 for i, model in ipairs(dofile(here .. 'models.lua')) do
   M.model_names[i], M.models[model.name] = model.name, model
@@ -36,6 +39,12 @@ M.options = {
   { 'test_strings', 5010, 'test strings', minimum = 2 },
   { 'hard_strings', 1000, 'test strings of which one half are hard negatives, of the lengths of the test; 0: none',
     minimum = 0 },
+  { 'near', 0, 'strings more for training, of which one half are hard negatives', minimum = 0 },
+  { 'valid_near', 0, 'and for each validation set', minimum = 0 },
+  { 'first_lengths', { 0, 20 }, 'of the training strings of a stage before, with --first-epochs' },
+  { 'first_epochs', 0, 'epochs of this stage', minimum = 0 },
+  { 'rate_after', 1, 'times --learning-rate is the learning rate at the start of the stage after it', type = 'number',
+    minimum = 0 },
   { 'data_seed', 1, 'decides all strings, the same for every run', minimum = 0 },
   { 'validation', 'short', 'the strings that choose epoch and setting', choices = { 'short', 'long' } },
   { 'loss', 'recognition', 'of the label alone, or with that of the next symbols of valid strings (lm), or of the sets '
@@ -52,10 +61,15 @@ M.options = {
   { 'recurrent_layers', 5, 'their layers', minimum = 1 },
   { 'embedding', true, 'whether they read trained vectors of the hidden size, and not one-hot vectors' },
   { 'initial_state', 'learned', 'of their controllers', choices = { 'learned', 'zero' } },
+  { 'controller', 'lstm', 'of the networks with a stack', choices = { 'elman', 'lstm', 'gru' } },
+  { 'noise', 0, 'standard deviation of normal noise on the old hidden state in training, in networks that read it',
+    type = 'number', minimum = 0 },
   { 'dropout', 0.1, 'probability with which training sets a number between layers to 0', type = 'number', minimum = 0 },
   { 'cell', 8, 'size of the vectors in a stack', minimum = 1 },
-  { 'states', 2, 'states of the nondeterministic stacks', minimum = 1 },
-  { 'symbols', 3, 'symbols of the nondeterministic stacks', minimum = 1 },
+  { 'states', 2, 'states of the nondeterministic stack of symbols', minimum = 1 },
+  { 'symbols', 3, 'its symbols', minimum = 1 },
+  { 'vector_states', 2, 'states of the nondeterministic stack of vectors', minimum = 1 },
+  { 'vector_symbols', 3, 'its symbols', minimum = 1 },
   { 'layers', 5, 'attention layers of the transformer', minimum = 1 },
   { 'width', 32, 'size of the vectors of the transformer', minimum = 1 },
   { 'heads', 8, 'heads of a layer', minimum = 1 },
@@ -67,7 +81,29 @@ M.smoke = { strings = 24, valid_strings = 12, test_strings = 16, hard_strings = 
   recurrent_layers = 2, cell = 2, layers = 1,
   width = 8, heads = 2 }
 
+-- What a run has besides.
+M.run_options = {
+  { 'learning_rate', 1e-3, 'of Adam at the start', minimum = 0, type = 'number' },
+  { 'batch_symbols', 512, 'symbols of one update at most, of strings of one length; 0: --batch strings', minimum = 0 },
+  { 'batch', 10, 'strings of one update, of one length, with --batch-symbols 0; all strings then count equally',
+    minimum = 1 },
+  { 'loss_weight', 1, 'of the next symbols in recognition+lm and +ns', minimum = 0, type = 'number' },
+}
+
 function M.with_options(own) return experiment.join_options(own, M.options) end
+
+-- Declared options with other defaults.
+function M.with_defaults(declared, defaults)
+  local out, used = {}, {}
+  for i, option in ipairs(declared) do
+    out[i] = pd.tables.merged({}, option)
+    if defaults[option[1]] ~= nil then out[i][2], used[option[1]] = defaults[option[1]], true end
+  end
+  for name in pairs(defaults) do
+    if not used[name] then error(("no option '%s' is declared"):format(name), 0) end
+  end
+  return out
+end
 
 function M.title(task) return M.languages[task] and M.languages[task].title or task end
 function M.level(task) return M.languages[task] and M.languages[task].level or '' end
@@ -127,9 +163,23 @@ function M.floors(options)
   return sets.train:floor(sets.test), hard and sets.train:floor(hard)
 end
 
--- {train =, short =, long =, test =}: labelled strings, the same for every run of a language.
+-- The strings of a language that are drawn here: of the paper's sampling, and `near` more, half of them hard negatives.
+local function drawn(options, language, name, count, lengths, near)
+  local of_sets = options.loss == 'recognition+ns' and (name == 'train' or name == 'first')
+  local set = sampling.sample(language, count, lengths, grid.seed('flare', name, options.data_seed), of_sets)
+  if near == 0 then return set end
+  return sampling.join(language, { set, hard_negatives(language, near, lengths,
+    grid.seed('flare', name .. '-near', options.data_seed), 0.5) }, of_sets)
+end
+
+-- {train =, short =, long =, test =, first = of the first stage, if there is one}: labelled strings, the same for every
+-- run of a language.
 function M.sets(options)
+  local own = options.near > 0 or options.valid_near > 0 or options.first_epochs > 0
   if options.data ~= '' then
+    if own then
+      error('--near, --valid-near and --first-epochs need strings that are made here, not those of --data', 0)
+    end
     local found = pd.data.flare(options.data .. '/' .. options.task)
     local sets = { train = found.train, short = found.validation_short, long = found.validation_long,
       test = found.test }
@@ -143,14 +193,17 @@ function M.sets(options)
   end
   local language, sets = M.languages[options.task], {}
   if not language then
-    error(("--task %s: expected one of %s, or --data with the benchmark's folders"):format(options.task,
-      table.concat(M.tasks, ', ')), 0)
+    error(("--task %s: expected one of %s, %s, or --data with the benchmark's folders"):format(options.task,
+      table.concat(M.tasks, ', '), table.concat(M.beyond, ', ')), 0)
   end
-  for _, part in ipairs { { 'train', options.strings, options.lengths },
-    { 'short', options.valid_strings, options.lengths }, { 'long', options.valid_strings, options.long_lengths },
-    { 'test', options.test_strings, options.test_lengths } } do
-    sets[part[1]] = sampling.sample(language, part[2], part[3], grid.seed('flare', part[1], options.data_seed),
-      options.loss == 'recognition+ns' and part[1] == 'train')
+  for _, part in ipairs { { 'train', options.strings, options.lengths, options.near },
+    { 'short', options.valid_strings, options.lengths, options.valid_near },
+    { 'long', options.valid_strings, options.long_lengths, options.valid_near },
+    { 'test', options.test_strings, options.test_lengths, 0 } } do
+    sets[part[1]] = drawn(options, language, unpack(part))
+  end
+  if options.first_epochs > 0 then
+    sets.first = drawn(options, language, 'first', options.strings, options.first_lengths, options.near)
   end
   return sets
 end
@@ -162,6 +215,7 @@ local function network(options, alphabet, hidden)
     dropout = options.dropout, feedforward = 4 * options.width }
   if M.models[options.model].architecture ~= 'transformer' then
     given.embedding, given.initial_state = options.embedding and hidden or 0, options.initial_state
+    if not M.models[options.model].without_noise then given.noise = options.noise end
   end
   return pd.model.recognizer(suite.network(M.models[options.model], own, given))
 end
@@ -183,19 +237,27 @@ function M.model(options, alphabet)
 end
 
 local function trainer_of(options, run, sets)
-  local resumed = run:resumed { epochs = options.epochs, stop_patience = options.patience }
+  local resumed = run:resumed { epochs = options.first_epochs + options.epochs, stop_patience = options.patience }
   if resumed then return resumed end
   local objective = options.loss == 'recognition' and 'final'
     or { kind = objectives[options.loss], weight = options.loss_weight }
-  return pd.train.trainer {
-    model = M.model(options, sets.train:alphabet()), train = sets.train, valid = sets[options.validation],
-    batch_symbols = options.batch_symbols, batch = evaluated, average = 'batches', epochs = options.epochs,
-    objective = objective,
+  local given = {
+    model = M.model(options, sets.train:alphabet()),
+    batch_symbols = options.batch_symbols, batch = options.batch_symbols > 0 and evaluated or options.batch,
+    average = options.batch_symbols > 0 and 'batches' or 'strings',
+    epochs = options.first_epochs + options.epochs, objective = objective,
     best_by = 'label_cross_entropy', stop_accuracy = 0,
     stop_patience = options.patience,
     decay_patience = options.decay_patience, decay_factor = 0.5, clip_norm = options.clip, seed = options.seed,
     optimizer = { kind = 'adam', learning_rate = options.learning_rate }, run_folder = run.folder, overwrite = true,
   }
+  if sets.first then
+    given.stages = { { train = sets.first, valid = sets[options.validation], epochs = options.first_epochs },
+      { train = sets.train, valid = sets[options.validation], learning_rate = options.rate_after * options.learning_rate } }
+  else
+    given.train, given.valid = sets.train, sets[options.validation]
+  end
+  return pd.train.trainer(given)
 end
 
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped. Writes
@@ -203,7 +265,7 @@ end
 function M.train(options, run)
   -- A run may be given more epochs later.
   local before = run:earlier_result(function(result)
-    return result.converged or result.epochs >= options.epochs
+    return result.converged or result.epochs >= options.first_epochs + options.epochs
   end)
   if before then return before end
   local sets = M.sets(options)

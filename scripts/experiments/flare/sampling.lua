@@ -70,6 +70,23 @@ local function edited(symbols, alphabet, lengths, random)
   return copy
 end
 
+-- A LabelledDataset of strings of the language's alphabet, with the sets of next symbols of the valid ones if they are
+-- wanted. A grammar lists its symbols in an order of its own.
+local function labelled(language, strings, labels, next_symbols)
+  local function dataset(alphabet, sets)
+    return pd.task.labelled_dataset { alphabet = alphabet, strings = strings, labels = labels, next_symbols = sets }
+  end
+  if not next_symbols then return dataset(language.alphabet) end
+  local sets = {}
+  if language.grammar then
+    local grammar = language.grammar()
+    sets = dataset(grammar:alphabet()):with_next_symbols(grammar):next_symbols()
+  else
+    for i, string in ipairs(strings) do sets[i] = labels[i] and language.next(words(string)) or {} end
+  end
+  return dataset(language.alphabet, sets)
+end
+
 -- sample(language, count, { shortest, longest }, seed, next_symbols) -> LabelledDataset. next_symbols: whether the
 -- dataset has the sets of symbols that may follow each prefix of a valid string.
 local function sample(language, count, lengths, seed, next_symbols)
@@ -97,15 +114,23 @@ local function sample(language, count, lengths, seed, next_symbols)
     error(('no invalid string of %s of length %d to %d was found in %d tries'):format(language.name, lengths[1],
       lengths[2], tries), 0)
   end
-  local sets = next_symbols and language.next and {} or nil
   for i = 1, count do
-    local symbols = labels[i] and table.remove(valid) or invalid()
-    strings[i] = table.concat(symbols, ' ')
-    if sets then sets[i] = labels[i] and language.next(symbols) or {} end
+    strings[i] = table.concat(labels[i] and table.remove(valid) or invalid(), ' ')
   end
-  local dataset = pd.task.labelled_dataset { alphabet = alphabet, strings = strings, labels = labels,
-    next_symbols = sets }
-  return next_symbols and not sets and dataset:with_next_symbols(language.grammar()) or dataset
+  return labelled(language, strings, labels, next_symbols)
 end
 
-return { sample = sample, generator = generator, fresh_strings = fresh_strings }
+-- join(language, sets, next_symbols) -> the strings of several LabelledDatasets as one; next_symbols as in sample.
+local function join(language, sets, next_symbols)
+  local strings, labels = {}, {}
+  for _, set in ipairs(sets) do
+    local of_set = set:labels()
+    for i, string in ipairs(set:strings()) do
+      strings[#strings + 1], labels[#labels + 1] = type(string) == 'table' and table.concat(string, ' ') or string,
+        of_set[i]
+    end
+  end
+  return labelled(language, strings, labels, next_symbols)
+end
+
+return { sample = sample, join = join, generator = generator, fresh_strings = fresh_strings }

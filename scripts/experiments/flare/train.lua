@@ -11,15 +11,14 @@ local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 local options, run = experiment.start {
   name = 'flare/train',
   doc = 'Trains one recognizer on one language of the FLaRe benchmark (Butoi et al. 2025).',
-  options = protocol.with_options {
-    { 'task', 'parity', 'the language: ' .. table.concat(protocol.tasks, ', ') .. ', or a folder in that of --data' },
+  options = protocol.with_options(experiment.join_options({
+    { 'task', 'parity', ('the language: %s, of the benchmark; %s; or a folder in that of --data'):format(
+      table.concat(protocol.tasks, ', '), table.concat(protocol.beyond, ', ')) },
     { 'model', 'lstm', 'which model', choices = protocol.model_names },
-    { 'learning_rate', 1e-3, 'of Adam at the start', minimum = 0, type = 'number' },
-    { 'batch_symbols', 512, 'symbols of one update at most, of strings of one length', minimum = 1 },
-    { 'loss_weight', 1, 'of the next symbols in recognition+lm and +ns', minimum = 0, type = 'number' },
+  }, protocol.run_options, {
     { 'seed', 1, 'decides parameters and order', minimum = 0 },
     { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
-  },
+  })),
   quick = protocol.quick, smoke = protocol.smoke,
 }
 

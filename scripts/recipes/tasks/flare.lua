@@ -10,19 +10,6 @@ local hard_negatives = dofile(folder .. 'hard_negatives.lua')
 -- Seeds of the test strings, far from those of training. A set uses its seed and up to 1,000 that follow.
 local of_test = { strings = 2 ^ 41, negatives = 2 ^ 41 + 1000, lengths = 2 ^ 41 + 2000 }
 
--- The strings of several datasets as one.
-local function joined(language, sets)
-  local strings, labels = {}, {}
-  for _, set in ipairs(sets) do
-    local of_set = set:labels()
-    for i, string in ipairs(set:strings()) do
-      strings[#strings + 1], labels[#labels + 1] = type(string) == 'table' and table.concat(string, ' ') or string,
-        of_set[i]
-    end
-  end
-  return pd.task.labelled_dataset { alphabet = language.alphabet, strings = strings, labels = labels }
-end
-
 -- What the network expects while it reads a string, as a heat map: the probabilities of the next symbol and, after the
 -- end, that of the answer `valid`.
 local function draw_reading(network, string, title)
@@ -58,7 +45,7 @@ return function(options)
       if smoke then count, near, lengths = 12, near > 0 and 4 or 0, { shortest, math.min(8, lengths[2]) } end
       local sets = { sampling.sample(language, count, lengths, seed) }
       if near > 0 then sets[2] = hard_negatives(language, near, lengths, seed + 1000, 0.5) end
-      return joined(language, sets)
+      return sampling.join(language, sets)
     end
     local seed = 1000000 * stage.seed + 10000 * longest_of_stage
     stage.train = set({ shortest, longest_of_stage }, seed, stage.strings, stage.near or 0)

@@ -9,7 +9,14 @@ local test = require 'pushdown.test'
 
 local flare = pd.root .. '/scripts/experiments/flare/'
 local languages, sampling = dofile(flare .. 'languages.lua'), dofile(flare .. 'sampling.lua')
+local beyond = dofile(flare .. 'beyond.lua')
 local folder = test.folder()
+
+-- Those of the benchmark and ours.
+local all_languages = {}
+for _, list in ipairs { languages, beyond } do
+  for _, language in ipairs(list) do all_languages[#all_languages + 1] = language end
+end
 
 local function run(script, ...)
   return test.run({ pd.root .. '/scripts/experiments/' .. script, ... },
@@ -34,9 +41,10 @@ end
 
 test('grammars and predicates of the languages agree on every short string', function()
   local valid = 0
-  for _, language in ipairs(languages) do
+  for _, language in ipairs(all_languages) do
     if language.grammar then
-      local grammar, longest = language.grammar(), ({ 12, 12, 8, 6, 6, [8] = 4, [9] = 4 })[#language.alphabet] or 9
+      local grammar, longest = language.grammar(), ({ 12, 12, 8, 6, 6, [7] = 5, [8] = 4, [9] = 4 })[#language.alphabet]
+        or 9
       each_string(language.alphabet, longest, function(symbols)
         local there = language.contains(symbols)
         if there then valid = valid + 1 end
@@ -166,7 +174,7 @@ test('numbers of any size: the root, the quotient and the product of 400 digits 
 end)
 
 test('strings are labelled by the language, about half of them valid, of all lengths', function()
-  for _, language in ipairs(languages) do
+  for _, language in ipairs(all_languages) do
     local set = sampling.sample(language, 401, { 0, 60 }, 7)
     local labels, shortest, longest = set:labels(), math.huge, 0
     for i, string in ipairs(set:strings()) do
@@ -247,7 +255,7 @@ test('hard negatives differ from the strings of the language by one exchange', f
   end
   test.equal(text(7), table.concat(mixed:strings(), '/'))
   assert(text(8) ~= text(7))
-  for _, language in ipairs(languages) do
+  for _, language in ipairs(all_languages) do
     if language.counted then
       test.fails(language.name .. ' has no hard negatives', function() hard_negatives(language, 1, { 0, 9 }, 1, 1) end)
     else
@@ -616,6 +624,11 @@ test("languages come from the benchmark's folders", function()
   assert(json.decode(files.read(folder .. '/own/result.json')).score >= 0)
   output, status = run('flare/train.lua', '--smoke', '--task', 'odds-first')
   assert(status == 1 and output:find('or --data with', 1, true), output)
+  output, status = run('flare/train.lua', '--smoke', '--data', folder .. '/bench', '--task', 'odds-first', '--near',
+    '8')
+  assert(status == 1 and output:find('--near, --valid-near and --first-epochs need strings', 1, true), output)
+  output, status = run('flare/train.lua', '--smoke', '--task', 'parity', '--near', '8')
+  assert(status == 1 and output:find('parity has no hard negatives', 1, true), output)
   output, status = run('chomsky/train.lua', '--smoke', '--longest', '4')
   assert(status == 1 and output:find('--longest must be above the training lengths, 4, got 4', 1, true), output)
 end)

@@ -18,10 +18,10 @@ local tasks = { 'marked_reversal', 'unmarked_reversal', 'stack_manipulation', un
 -- The protocol of the table, the same for all networks and languages.
 local defaults = { lengths = { 0, 40 }, first_lengths = { 0, 20 }, long_lengths = { 0, 80 }, test_lengths = { 0, 200 },
   strings = 3000, near = 3000, valid_strings = 300, valid_near = 300, test_strings = 500, hard_strings = 500,
-  validation = 'long', loss = 'recognition+lm', loss_weight = 10, learning_rate = 0.01, batch_symbols = 0, clip = 0,
-  first_epochs = 7, epochs = 4, rate_after = 0.5, patience = 0, controller = 'gru', noise = 0.1, dropout = 0, parameter_budget = 0,
-  hidden = 24, recurrent_layers = 1, embedding = false, initial_state = 'zero', layers = 2, heads = 4,
-  vector_states = 1, vector_symbols = 2 }
+  validation = 'long', loss = 'recognition+lm', loss_weight = 10, learning_rate = 0.01, rate_after = 0.5,
+  batch_symbols = 0, clip = 0, first_epochs = 7, epochs = 4, patience = 0, controller = 'gru', noise = 0.1, dropout = 0,
+  parameter_budget = 0, hidden = 24, recurrent_layers = 1, embedding = false, initial_state = 'zero', layers = 2,
+  heads = 4, vector_states = 1, vector_symbols = 2 }
 local quick = { strings = 800, near = 400, first_epochs = 4, epochs = 2, test_strings = 100, hard_strings = 100,
   test_lengths = { 0, 80 }, restarts = 1, folder = 'runs/flare/quick_hard_grid' }
 local smoke = pd.tables.merged({ near = 8, valid_near = 4, first_lengths = { 0, 6 }, first_epochs = 1, restarts = 1,

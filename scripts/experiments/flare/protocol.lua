@@ -47,8 +47,9 @@ M.options = {
     minimum = 0 },
   { 'data_seed', 1, 'decides all strings, the same for every run', minimum = 0 },
   { 'validation', 'short', 'the strings that choose epoch and setting', choices = { 'short', 'long' } },
-  { 'loss', 'recognition', 'of the label alone, or with that of the next symbols of valid strings (lm), or of the sets '
-    .. 'of symbols that may follow in them (ns)', choices = { 'recognition', 'recognition+lm', 'recognition+ns' } },
+  { 'loss', 'recognition', 'of the label alone, or with that of the next symbols of valid strings (lm), of the sets of '
+    .. 'symbols that may follow in them (ns), or of both', choices = { 'recognition', 'recognition+lm',
+    'recognition+ns', 'recognition+lm+ns' } },
   { 'end_symbol', true, "whether an end symbol is read before the answer; the paper's program reads none" },
   { 'epochs', 1000, 'passes over the training strings at most', minimum = 1, may_change = true },
   { 'patience', 10, 'epochs without a better validation after which training ends; 0: never', minimum = 0,
@@ -108,43 +109,48 @@ end
 function M.title(task) return M.languages[task] and M.languages[task].title or task end
 function M.level(task) return M.languages[task] and M.languages[task].level or '' end
 
--- The loss of Butoi et al. (2025), section 3: the cross-entropy of the label after the end of the string, and `weight`
--- times that of the symbols of a valid string and its end, divided by their number. The first symbol is not predicted.
-pd.train.define_objective {
-  name = 'recognition_and_language_model', needs_next_symbol = true,
-  doc = 'Cross-entropy of the label at the end, and weight times the mean one of the next symbols of valid strings.',
-  options = { { 'weight', 1, 'of the next symbols', type = 'number', minimum = 0 } },
-  losses = function(self, batch)
-    local passes = batch.scores:size(2)
-    local there = batch.next:gt(0):to 'float32' * batch.labels:to('float32'):reshape(-1, 1)
-    local log_probabilities = batch.next_scores:log_softmax(3)
-    local of_next = log_probabilities:gather(3, batch.next:clamp(1, 1e9):reshape(-1, passes, 1)):reshape(-1, passes)
-    local losses = (there * of_next):sum(2) * (-self.options.weight / batch.length)
-    if not batch.ends then return losses end
-    local score = batch.scores[{ {}, passes }]
-    return losses + score:softplus() - score * batch.labels
-  end,
-}
+-- The losses of Butoi et al. (2025), section 3. Each is that of the label after the end of the string, and `weight`
+-- times one of what may come next in a valid string. The first symbol is not predicted.
+local function with_label(batch, losses)
+  if not batch.ends then return losses end
+  local score = batch.scores[{ {}, batch.scores:size(2) }]
+  return losses + score:softplus() - score * batch.labels
+end
 
--- The same with the sets of symbols that may follow in a valid string: of each set the mean cross-entropy of whether a
--- symbol, or the end, is in it.
-pd.train.define_objective {
-  name = 'recognition_and_next_symbols', needs_next_sets = true,
-  doc = 'Cross-entropy of the label at the end, and weight times the mean one of the sets of next symbols.',
-  options = { { 'weight', 1, 'of the sets of next symbols', type = 'number', minimum = 0 } },
-  losses = function(self, batch)
-    local passes, scores = batch.scores:size(2), batch.next_scores
-    local known, member = batch.next_sets:gt(0):to 'float32', batch.next_sets:gt(1):to 'float32'
-    local of_sets = ((scores:softplus() - scores * member) * known):mean(3):sum(2)
-    local losses = of_sets * (self.options.weight / batch.length)
-    if not batch.ends then return losses end
-    local score = batch.scores[{ {}, passes }]
-    return losses + score:softplus() - score * batch.labels
-  end,
-}
+-- The cross-entropy of the symbols of a valid string and its end, divided by their number.
+local function of_symbols(batch, weight)
+  local passes = batch.scores:size(2)
+  local there = batch.next:gt(0):to 'float32' * batch.labels:to('float32'):reshape(-1, 1)
+  local log_probabilities = batch.next_scores:log_softmax(3)
+  local of_next = log_probabilities:gather(3, batch.next:clamp(1, 1e9):reshape(-1, passes, 1)):reshape(-1, passes)
+  return (there * of_next):sum(2) * (-weight / batch.length)
+end
 
-local objectives = { ['recognition+lm'] = 'recognition_and_language_model',
-  ['recognition+ns'] = 'recognition_and_next_symbols' }
+-- Of the sets of what may follow, the end among it: the mean cross-entropy of whether it is in the set.
+local function of_sets(batch, weight)
+  local scores = batch.next_scores
+  local known, member = batch.next_sets:gt(0):to 'float32', batch.next_sets:gt(1):to 'float32'
+  return ((scores:softplus() - scores * member) * known):mean(3):sum(2) * (weight / batch.length)
+end
+
+-- The objectives of --loss, by their endings. The two parts of lm+ns share an output layer; the paper's have one each.
+local objectives = {}
+for _, each in ipairs {
+  { 'lm', 'language_model', 'the mean one of the next symbols', of_symbols },
+  { 'ns', 'next_symbols', 'the mean one of the sets of next symbols', of_sets, sets = true },
+  { 'lm+ns', 'both', 'both, of the next symbols and of their sets', function(batch, weight)
+    return of_symbols(batch, weight) + of_sets(batch, weight)
+  end, sets = true },
+} do
+  local name, of_next = 'recognition_and_' .. each[2], each[4]
+  objectives['recognition+' .. each[1]] = name
+  pd.train.define_objective {
+    name = name, needs_next_symbol = true, needs_next_sets = each.sets,
+    doc = ('Cross-entropy of the label at the end, and weight times %s of valid strings.'):format(each[3]),
+    options = { { 'weight', 1, 'of the next symbols', type = 'number', minimum = 0 } },
+    losses = function(self, batch) return with_label(batch, of_next(batch, self.options.weight)) end,
+  }
+end
 
 -- The strings of a language and hard negatives in equal numbers, of the lengths of the test, over the alphabet of the
 -- training strings; nil if there are none.
@@ -165,16 +171,28 @@ end
 
 -- The strings of a language that are drawn here: of the paper's sampling, and `near` more, half of them hard negatives.
 local function drawn(options, language, name, count, lengths, near)
-  local of_sets = options.loss == 'recognition+ns' and (name == 'train' or name == 'first')
-  local set = sampling.sample(language, count, lengths, grid.seed('flare', name, options.data_seed), of_sets)
+  local with_sets = options.loss:find('+ns', 1, true) and (name == 'train' or name == 'first')
+  local set = sampling.sample(language, count, lengths, grid.seed('flare', name, options.data_seed), with_sets)
   if near == 0 then return set end
   return sampling.join(language, { set, hard_negatives(language, near, lengths,
-    grid.seed('flare', name .. '-near', options.data_seed), 0.5) }, of_sets)
+    grid.seed('flare', name .. '-near', options.data_seed), 0.5) }, with_sets)
+end
+
+-- The lengths of all sets: whole numbers from 0, the shortest and the longest one.
+local function check_lengths(options)
+  for _, name in ipairs { 'lengths', 'first_lengths', 'long_lengths', 'test_lengths' } do
+    local shortest, longest = unpack(options[name])
+    if #options[name] ~= 2 or shortest % 1 ~= 0 or longest % 1 ~= 0 or shortest < 0 or longest < shortest then
+      error(('--%s: expected the shortest and the longest length, two whole numbers from 0, got %s'):format(
+        name:gsub('_', '-'), table.concat(options[name], ',')), 0)
+    end
+  end
 end
 
 -- {train =, short =, long =, test =, first = of the first stage, if there is one}: labelled strings, the same for every
 -- run of a language.
 function M.sets(options)
+  check_lengths(options)
   local own = options.near > 0 or options.valid_near > 0 or options.first_epochs > 0
   if options.data ~= '' then
     if own then
@@ -252,8 +270,9 @@ local function trainer_of(options, run, sets)
     optimizer = { kind = 'adam', learning_rate = options.learning_rate }, run_folder = run.folder, overwrite = true,
   }
   if sets.first then
-    given.stages = { { train = sets.first, valid = sets[options.validation], epochs = options.first_epochs },
-      { train = sets.train, valid = sets[options.validation], learning_rate = options.rate_after * options.learning_rate } }
+    local valid = sets[options.validation]
+    given.stages = { { train = sets.first, valid = valid, epochs = options.first_epochs },
+      { train = sets.train, valid = valid, learning_rate = options.rate_after * options.learning_rate } }
   else
     given.train, given.valid = sets.train, sets[options.validation]
   end

@@ -6,7 +6,7 @@
 -- the language are discarded.
 local pd = require 'pushdown'
 
-local tries = 10000  -- for an invalid string
+local tries = 10000  -- for a string
 
 -- generator(seed) -> function that returns numbers in [0, 1), all from the seed: the generator of Park and Miller.
 local function generator(seed)
@@ -26,8 +26,15 @@ local function valid_strings(language, count, lengths, seed, random)
     for i, string in ipairs(drawn:strings()) do strings[i] = type(string) == 'table' and string or words(string) end
     return strings
   end
-  while #strings < count do
-    strings[#strings + 1] = language.draw(random, lengths[1] + math.floor((lengths[2] - lengths[1] + 1) * random()))
+  for i = 1, count do
+    -- Not every length has strings.
+    for _ = 1, tries do
+      strings[i] = language.draw(random, lengths[1] + math.floor((lengths[2] - lengths[1] + 1) * random()))
+      if strings[i] then break end
+    end
+    if not strings[i] then
+      error(('%s has no strings of length %d to %d'):format(language.name, lengths[1], lengths[2]), 0)
+    end
   end
   return strings
 end

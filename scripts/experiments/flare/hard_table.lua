@@ -23,22 +23,22 @@ local defaults = { lengths = { 0, 40 }, first_lengths = { 0, 20 }, long_lengths 
   parameter_budget = 0, hidden = 24, recurrent_layers = 1, embedding = false, initial_state = 'zero', layers = 2,
   heads = 4, vector_states = 1, vector_symbols = 2 }
 local quick = { strings = 800, near = 400, first_epochs = 4, epochs = 2, test_strings = 100, hard_strings = 100,
-  test_lengths = { 0, 80 }, restarts = 1, folder = 'runs/flare/quick_hard_grid' }
+  test_lengths = { 0, 80 }, restarts = 1, folder = 'runs/flare/quick_hard' }
 local smoke = pd.tables.merged({ near = 8, valid_near = 4, first_lengths = { 0, 6 }, first_epochs = 1, restarts = 1,
   tasks = { 'dyck_2', 'reversals' }, models = { 'gru', 'selective_ssm', 'superposition' },
-  folder = 'runs/flare/smoke_hard_grid' }, protocol.smoke)
+  folder = 'runs/flare/smoke_hard' }, protocol.smoke)
 
 local settings = experiment.join_options(protocol.options, protocol.run_options)
 local all = experiment.join_options(protocol.tasks, protocol.beyond)
 local declared = experiment.join_options(suite.options { tasks = tasks, choices = all, models = protocol.model_names,
-  restarts = 3, folder = 'runs/flare/hard_grid', searched = {} }, protocol.with_defaults(settings, defaults))
+  restarts = 3, folder = 'runs/flare/hard', searched = {} }, protocol.with_defaults(settings, defaults))
 
 local options, run = experiment.start {
   name = 'flare/hard_table', doc = 'Recognizers of context-free languages on test strings and hard negatives.',
   options = declared, quick = quick, smoke = smoke,
 }
 
-local found = suite.train { name = 'flare-hard', script = here .. 'train.lua', options = options,
+local found = suite.train { name = 'flare/hard', script = here .. 'train.lua', options = options,
   published = here .. 'published.csv', known = all,
   settings = settings, choose = { 'valid_loss' }, searched = {} }
 

@@ -45,6 +45,27 @@ test('formulas are followed by their values, and hard negatives by the other one
   end
 end)
 
+test('reflections of a square find most hard negatives of reversals', function()
+  local hard_negatives, found = dofile(flare .. 'hard_negatives.lua'), 0
+  local reflections = { ['0'] = { 2, 1, 4, 3 }, ['1'] = { 3, 2, 1, 4 }, ['#'] = { 1, 2, 3, 4 } }
+  for _, language in ipairs(languages) do
+    if language.name:find 'reversal' then
+      local set, right = hard_negatives(language, 400, { 0, 100 }, 7, 0.5), 0
+      local labels = set:labels()
+      for i, string in ipairs(set:strings()) do
+        local corner = 1
+        for _, symbol in ipairs(words(string)) do corner = reflections[symbol][corner] end
+        -- Every string of the language passes.
+        assert(corner == 1 or not labels[i], string)
+        right = right + ((corner == 1) == labels[i] and 1 or 0)
+      end
+      assert(right > 330 and right < 380, right)
+      found = found + 1
+    end
+  end
+  test.equal(found, 2)
+end)
+
 test('sets of next symbols fit an alphabet in any order', function()
   for _, language in ipairs(all_languages) do
     local set, checked = sampling.sample(language, 60, { 0, 12 }, 5, true), 0

@@ -84,8 +84,9 @@ add('flare-reversal', 0.1, { 'scores' }, '--tasks marked_reversal --models lstm,
   .. '--test-strings 1000 --parameter-budget 0 --hidden 32 --recurrent-layers 1 --no-embedding --initial-state zero '
   .. '--epochs 40 --dropout 0 --loss recognition+lm --batches 128,512 --learning-rates 1e-3,1e-2 '
   .. '--loss-weights 1,10', { folder = 'runs/flare/reversal_grid' })
--- Three seeds of nine networks on six languages; the defaults of the script are the protocol.
-add('flare-hard', 1, { 'hard_table' }, '', { folder = 'runs/flare/hard' })
+-- Nine networks: three seeds on six languages, one on twelve others; the defaults of the scripts are the protocol.
+add('flare-hard', 0.4, { 'hard_table' }, '', { folder = 'runs/flare/hard' })
+add('flare-rest', 0.4, { 'hard_rest' }, '', { folder = 'runs/flare/hard' })
 -- Smaller networks, shorter strings and fewer updates than those of the full protocol.
 add('state_tracking-small', 0.5, { 'scores' }, '--tasks parity_check,modular_arithmetic,s3,a5 --samples 2 --restarts 1 '
   .. '--lengths 3,20 --longest 100 --steps 3000 --steps-of-an-epoch 250 --hidden 32 --width 32 --recurrent-layers 1 '

@@ -89,6 +89,31 @@ double Dataset::lower_bound(bool end_symbol) const {
   return sum / static_cast<double>(symbols);
 }
 
+Dataset Dataset::with_attachments(std::vector<Attachments> attachments) const {
+  check(attachments.size() == words_.size(), kWhere,
+        "the number of trees must equal the number of strings, {}, got {}", words_.size(),
+        attachments.size());
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    check(attachments[i].size() == words_[i].size(), kWhere,
+          "the tree of string {} must have its {} symbols, got {}", i + 1, words_[i].size(),
+          attachments[i].size());
+    try {
+      parse_of(attachments[i]);
+    } catch (const std::invalid_argument& error) {
+      fail(kWhere, "string {}: {}", i + 1, error.what());
+    }
+  }
+  Dataset copy = *this;
+  copy.attachments_ = std::move(attachments);
+  return copy;
+}
+
+Dataset Dataset::without_attachments() const {
+  Dataset copy = *this;
+  copy.attachments_.clear();
+  return copy;
+}
+
 namespace {
 
 // Batches of at most capacity_of(length) strings of one length.

@@ -2,6 +2,7 @@
 // the distribution it was drawn from. This distribution gives the lower bound for the cross-entropy
 // of a model. A model without an end symbol predicts the symbols of a string but not its end; its
 // bound comes from the log-probabilities of this event (sampler.h), which a dataset may have, too.
+// A dataset may have binary trees over its strings, as attachments of their words.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "grammar/alphabet.h"
+#include "grammar/incremental_parse.h"
 #include "tensor/torch.h"
 
 namespace pushdown {
@@ -41,6 +43,13 @@ class Dataset {
   // itself.
   double lower_bound(bool end_symbol = true) const;
 
+  // Returns the same strings with these trees, one list for each string, or without trees. Throws
+  // std::invalid_argument if they do not fit, and names the string.
+  Dataset with_attachments(std::vector<Attachments> attachments) const;
+  Dataset without_attachments() const;
+  bool has_attachments() const { return !attachments_.empty(); }
+  const std::vector<Attachments>& attachments() const { return attachments_; }
+
  private:
   std::vector<double>& values_of(bool end_symbol) const {
     return end_symbol ? log_probabilities_ : without_end_;
@@ -50,6 +59,7 @@ class Dataset {
   std::vector<Word> words_;
   LogProbability source_;
   mutable std::vector<double> log_probabilities_, without_end_;
+  std::vector<Attachments> attachments_;  // empty: no trees
 };
 
 using DatasetPtr = std::shared_ptr<const Dataset>;
@@ -74,7 +84,8 @@ std::vector<std::vector<std::int64_t>> equal_length_batches(
     const std::vector<std::int64_t>& indices, std::int64_t batch,
     const std::function<std::int64_t(std::int64_t)>& length);
 
-// Returns the words of one batch, all of the same length: B x n, int64, on the CPU.
+// Returns the words of one batch, or their attachments, all of the same length: B x n, int64, on
+// the CPU.
 Tensor word_tensor(const std::vector<Word>& words, const std::vector<std::int64_t>& batch);
 
 }  // namespace pushdown

@@ -6,8 +6,9 @@
 //
 // The first field is the natural logarithm of the string's probability, or `-` if it is not known
 // (then for every string). A second number after a blank is that of the symbols without the end of
-// the string (dataset.h), if it was computed. Symbols are separated by blanks; if nothing follows
-// the tab, the string is empty. Lines end in \n or \r\n.
+// the string (dataset.h), if it was computed. A string with a tree has @ and the attachments of its
+// symbols at the end of the field, counted from 0: `-12.25@0,0,2,1`. Symbols are separated by
+// blanks; if nothing follows the tab, the string is empty. Lines end in \n or \r\n.
 #pragma once
 #include <string>
 #include <string_view>

@@ -4,6 +4,7 @@
 
 #include "grammar/sampler.h"
 #include "task/dataset.h"
+#include "task/phrase_tree.h"
 
 namespace pushdown {
 
@@ -11,5 +12,9 @@ namespace pushdown {
 // The log-probability of a string comes from the sampler and is computed on first use.
 Dataset sample_dataset(const Sampler& sampler, std::int64_t count, std::int64_t batch,
                        std::uint64_t seed);
+// Does the same with the binarized trees of the derivations that are drawn. With the same seed the
+// strings are others than without trees.
+Dataset sample_tree_dataset(const Sampler& sampler, std::int64_t count, std::int64_t batch,
+                            std::uint64_t seed, Branching branching);
 
 }  // namespace pushdown

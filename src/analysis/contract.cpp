@@ -107,6 +107,12 @@ Complaints uses(const Json& options, const TrainingKinds& kinds) {
       for (const auto& [name, tensor] : model.parameters()) tensor.mul_(attempt % 2 == 0 ? 4 : 12);
     }
     model.log_probabilities(contract_words(2, 6), training).sum().backward();
+    // Where symbols attach, the scores depend on a choice without a gradient.
+    if (model.reads_trees())
+      model.tree_log_probabilities(contract_words(2, 6), at::arange(6).expand({2, 6}), training)
+          .sum()
+          .sum()
+          .backward();
     for (const auto& [name, tensor] : model.parameters())
       if (tensor.grad().defined() && tensor.grad().abs().max().item<double>() > 0)
         unused.erase(name);

@@ -1,6 +1,7 @@
 #include "model/language_model.h"
 
 #include "base/check.h"
+#include "model/attaching_network.h"
 #include "recurrence/affine.h"
 #include "recurrence/execute/log_likelihood.h"
 #include "tensor/product.h"
@@ -65,6 +66,23 @@ Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) cons
   const Tensor targets = targets_of(words);
   const Tensor values = network_->log_probabilities(targets, output_weight_, output_bias_, noise);
   return values.defined() ? values : log_likelihoods(hiddens(words, noise), targets).sum(1);
+}
+
+bool LanguageModel::reads_trees() const { return attaching(*network_) != nullptr; }
+
+TreeLogProbabilities LanguageModel::tree_log_probabilities(const Tensor& words,
+                                                           const Tensor& attachments,
+                                                           Random* noise) const {
+  constexpr auto kWhere = "language_model.tree_log_probabilities";
+  const auto* network = attaching(*network_);
+  check(network != nullptr, kWhere,
+        "trees need a transformer with a layer 'pushdown_attention', got a {}", network_->line());
+  const Tensor targets = targets_of(words);
+  check(attachments.sizes() == words.sizes() && attachments.scalar_type() == at::kLong, kWhere,
+        "attachments must be {} (int64), got {}", shape_text(words), shape_text(attachments));
+  const Tensor all = network->run_attached(words, attachments, noise);
+  return {log_likelihoods(all.narrow(1, 0, targets.size(1)), targets).sum(1),
+          network->attachment_log_probabilities(words, attachments, all).sum(1)};
 }
 
 Tensor LanguageModel::outcome_logits(const Tensor& words, const Tensor& outcomes) const {

@@ -12,6 +12,13 @@
 
 namespace pushdown {
 
+// The log-probability of strings with trees: of their symbols and end given the part of the tree
+// before them, and of the tree's attachments given the symbols up to theirs. B each.
+struct TreeLogProbabilities {
+  Tensor symbols, attachments;
+  Tensor sum() const { return symbols + attachments; }
+};
+
 // The state of a language model within a batch of strings.
 struct ReadingState {
   NetworkPtr network;
@@ -38,8 +45,17 @@ class LanguageModel : public SequenceModel {
   // Returns log p(w), B, including the probability of the end symbol if there is one.
   Tensor log_probabilities(const Tensor& words, Random* noise = nullptr) const;
 
-  // Does the same without a graph: adds `scale` times the gradient of the sum to the gradients of
-  // the parameters. Undefined, and nothing is added or drawn, if the network cannot do that.
+  // Returns whether the network attaches symbols to a parse (model/attaching_network.h). All other
+  // functions then let them attach where this is most probable.
+  bool reads_trees() const;
+  // Returns log p(w, tree) of such a network in two parts; attachments : B x n (int64). Throws
+  // std::invalid_argument for another network, and if a symbol cannot attach there.
+  TreeLogProbabilities tree_log_probabilities(const Tensor& words, const Tensor& attachments,
+                                              Random* noise = nullptr) const;
+
+  // Does the same as log_probabilities() without a graph: adds `scale` times the gradient of the
+  // sum to the gradients of the parameters. Undefined, and nothing is added or drawn, if the
+  // network cannot do that.
   Tensor differentiate(const Tensor& words, double scale, Random* noise) const;
 
   // The output layer: W : V x H, b : V.

@@ -9,6 +9,7 @@
 //                    a_t = W_a x_t,  v_t = W_v x_t,  out_t = W_y reading_t;
 //                  a_t goes through a softmax over push, pop and no_op, or is the logarithm of the
 //                  transition weights.
+// pushdown_attention  attention that sees the depths of a parse (pushdown_attention.h)
 //
 // Dimension letters: B batch, n length, c length of a piece, d size of the vectors, R reading.
 #pragma once
@@ -16,6 +17,7 @@
 
 namespace pushdown {
 
+class PushdownAttention;
 class Stack;
 
 class Sublayer {
@@ -37,6 +39,9 @@ class Sublayer {
 
   // Returns the stack of stack attention, which what the layer reads drives; otherwise null.
   virtual const Stack* stack() const { return nullptr; }
+
+  // Returns the layer if it reads the depths of a parse; otherwise null.
+  virtual const PushdownAttention* pushdown() const { return nullptr; }
 
   const ParameterList& parameters() const { return parameters_; }
 

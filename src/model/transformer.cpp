@@ -6,6 +6,11 @@
 //   x <- x + dropout(f(LayerNorm(x))),     feedforward: f(x) = W_2 relu(W_1 x + b_1) + b_2;
 // and h_t = LayerNorm(x_t) after the last layer.
 //
+// If a layer is pushdown_attention, every symbol attaches to a place in a parse before it is read
+// (attachment_head.h), and these layers see the depths of the parse. run() and read() then go
+// symbol by symbol, because h_{t-1} decides where w_t attaches; with given attachments, all
+// positions are computed at once.
+//
 // Random positions, and after them dropout masks, are drawn from the generator of the training pass
 // (Network::run), so that a resumed run repeats them. Without a generator, nothing is random.
 #include <cmath>
@@ -13,11 +18,14 @@
 
 #include "base/check.h"
 #include "base/stopping.h"
+#include "model/attaching_network.h"
+#include "model/attachment_head.h"
 #include "model/dropout.h"
 #include "model/network_trace.h"
 #include "model/positions.h"
+#include "model/pushdown_attention.h"
 #include "model/step_engine.h"
-#include "model/sublayer.h"
+#include "model/transformer_layer.h"
 #include "recurrence/execute/step_likelihood.h"
 #include "stack/stack.h"
 #include "tensor/backward.h"
@@ -27,87 +35,36 @@
 namespace pushdown {
 namespace {
 
-struct Norm {
-  Tensor gain, bias;
-
-  Norm(const std::string& name, const ModuleContext& context, ParameterList& parameters)
-      : gain(zero_parameter({context.input}, context)),
-        bias(zero_parameter({context.input}, context)) {
-    at::NoGradGuard guard;
-    gain.fill_(1);
-    parameters.emplace_back(name + "_gain", gain);
-    parameters.emplace_back(name + "_bias", bias);
-  }
-  template <class Vector>
-  Vector operator()(const Vector& x) const {
-    return normalized(x, gain, bias);
-  }
-};
-
-struct Layer {
-  std::string kind;
-  Norm norm;
-  SublayerPtr sublayer;
-  Norm feedforward_norm;
-  Tensor inner_weight, inner_bias, outer_weight, outer_bias;
-
-  Layer(const std::string& name, const Json& options, std::int64_t inner,
-        const ModuleContext& context, ParameterList& parameters)
-      : kind(options["kind"]),
-        norm(name + "norm", context, parameters),
-        sublayer(find_row("layer", layer_kinds(), options["kind"].get<std::string>())
-                     .make(without_kind(options), context)),
-        feedforward_norm(name + "feedforward_norm", context, parameters),
-        inner_weight(xavier_parameter(inner, context.input, 1.0, context)),
-        inner_bias(uniform_parameter({inner}, -0.1, 0.1, context)),
-        outer_weight(xavier_parameter(context.input, inner, 1.0, context)),
-        outer_bias(uniform_parameter({context.input}, -0.1, 0.1, context)) {
-    for (const auto& [own, tensor] : sublayer->parameters())
-      parameters.emplace_back(name + own, tensor);
-    for (const auto& [own, tensor] : {std::pair{"inner_weight", inner_weight},
-                                      {"inner_bias", inner_bias},
-                                      {"outer_weight", outer_weight},
-                                      {"outer_bias", outer_bias}})
-      parameters.emplace_back(name + "feedforward_" + own, tensor);
-  }
-
-  static Json without_kind(Json options) {
-    options.erase("kind");
-    return options;
-  }
-  Tensor feedforward(const Tensor& x) const {
-    return linear_product(linear_product(feedforward_norm(x), inner_weight, inner_bias).relu(),
-                          outer_weight, outer_bias);
-  }
-  Traced feedforward(const Traced& x) const {
-    return pushdown::linear(pushdown::linear(feedforward_norm(x), inner_weight, inner_bias).relu(),
-                            outer_weight, outer_bias);
-  }
-};
-
 struct TransformerState : NetworkState {
   std::vector<NetworkStatePtr> layers;
   std::int64_t position = 0;  // of the next vector
   std::int64_t expected = 0;  // number of vectors; 0: unknown
   Tensor drawn;               // the vectors of their random positions : expected x d
   // Either `hidden`, h_t, or `symbol` is set: the symbol w_t that was given and not yet read.
-  Tensor hidden;  // B x H
-  Tensor symbol;  // B x 1
+  Tensor hidden;                // B x H
+  Tensor symbol;                // B x 1
+  AttachmentState attachments;  // of a network that attaches symbols
 
   NetworkStatePtr detached() const override {
     auto copy = std::make_shared<TransformerState>(*this);
     for (auto& layer : copy->layers) layer = layer->detached();
     if (hidden.defined()) copy->hidden = hidden.detach();
+    auto& hiddens = copy->attachments.hiddens;
+    if (hiddens.defined()) hiddens = hiddens.detach();
     return copy;
   }
   std::size_t bytes() const override {
-    std::size_t total = tensor_bytes(hidden) + tensor_bytes(symbol) + tensor_bytes(drawn);
+    std::size_t total = tensor_bytes(hidden) + tensor_bytes(symbol) + tensor_bytes(drawn) +
+                        tensor_bytes(attachments.hiddens);
     for (const auto& layer : layers) total += layer->bytes();
     return total;
   }
 };
 
-class Transformer : public Network, public TraceableNetwork, public LayeredNetwork {
+class Transformer : public Network,
+                    public TraceableNetwork,
+                    public LayeredNetwork,
+                    public AttachingNetwork {
  public:
   Transformer(const Json& options, const ModuleContext& given)
       : begin_symbol_(given.input),
@@ -131,6 +88,10 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
                            options["feedforward"].get<std::int64_t>(), context, parameters_);
     }
     norm_.emplace("norm", context, parameters_);
+    if (std::any_of(layers_.begin(), layers_.end(), [](const TransformerLayer& layer) {
+          return layer.sublayer->pushdown() != nullptr;
+        }))
+      head_.emplace(context, parameters_);
     line_ = "transformer of " + (kinds.empty() ? "no layers" : kinds);
   }
 
@@ -141,6 +102,10 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
     if (request.window > 0) return {};
     const Tensor symbols = at::constant_pad_nd(repeated(request.words, request.refinement), {1, 0},
                                                static_cast<double>(begin_symbol_));
+    if (attaches()) {
+      const auto state = begun(symbols.size(0), symbols.size(1) - 1);
+      return {forward_attaching(symbols, *state, request.noise), {}, nullptr};
+    }
     const bool recorded = records() && !SecondDerivatives::wanted();
     return {
         recorded ? run_recorded(symbols, request.noise) : forward(symbols, nullptr, request.noise),
@@ -167,12 +132,7 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
   }
 
   NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
-    auto state = std::make_shared<TransformerState>();
-    for (const Layer& layer : layers_)
-      state->layers.push_back(layer.sublayer->initial(batch, length == 0 ? 0 : length + 1));
-    state->symbol = at::full({batch, 1}, begin_symbol_, at::kLong);
-    state->expected = length == 0 ? 0 : length + 1;
-    return state;
+    return begun(batch, length);
   }
 
   std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& state,
@@ -186,7 +146,7 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
     next->hidden = Tensor();
     next->symbol = words.narrow(1, length - 1, 1).clone();
     Tensor hiddens;
-    if (read_now.size(1) > 0) hiddens = forward(read_now, next.get(), noise);
+    if (read_now.size(1) > 0) hiddens = forward_from(read_now, *next, noise);
     if (old.hidden.defined())
       hiddens = hiddens.defined() ? at::cat({old.hidden.unsqueeze(1), hiddens}, 1)
                                   : old.hidden.unsqueeze(1);
@@ -198,7 +158,7 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
     const auto& old = static_cast<const TransformerState&>(*state);
     if (old.hidden.defined()) return {old.hidden, state};
     auto next = std::make_shared<TransformerState>(old);
-    next->hidden = forward(old.symbol, next.get(), noise).select(1, 0);
+    next->hidden = forward_from(old.symbol, *next, noise).select(1, 0);
     next->symbol = Tensor();
     return {next->hidden, next};
   }
@@ -207,7 +167,7 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
     const Tensor symbols = at::constant_pad_nd(repeated(request.words, request.refinement), {1, 0},
                                                static_cast<double>(begin_symbol_));
     std::vector<NetworkTrace> all;
-    forward(symbols, nullptr, nullptr, [&](std::size_t l, const Tensor& x) {
+    forward(symbols, nullptr, nullptr, own_depths(symbols), [&](std::size_t l, const Tensor& x) {
       const Sublayer& sublayer = *layers_[l].sublayer;
       if (const Stack* stack = sublayer.stack())
         all.push_back({static_cast<std::int64_t>(l) + 1, layers_[l].kind, trace_of(*stack, x[0])});
@@ -220,12 +180,44 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
     const Tensor symbols = at::constant_pad_nd(repeated(request.words, request.refinement), {1, 0},
                                                static_cast<double>(begin_symbol_));
     std::vector<Tensor> all;
-    const Tensor last =
-        forward(symbols, nullptr, nullptr, [&](std::size_t layer, const Tensor& read) {
-          if (layer > 0) all.push_back(carried_passes(read, request.refinement));
-        });
+    const Tensor last = forward(symbols, nullptr, nullptr, own_depths(symbols),
+                                [&](std::size_t layer, const Tensor& read) {
+                                  if (layer > 0)
+                                    all.push_back(carried_passes(read, request.refinement));
+                                });
     all.push_back(carried_passes(last, request.refinement));
     return all;
+  }
+
+  bool attaches() const override { return head_.has_value(); }
+
+  Tensor run_attached(const Tensor& words, const Tensor& attachments,
+                      Random* noise) const override {
+    const Tensor symbols = at::constant_pad_nd(words, {1, 0}, static_cast<double>(begin_symbol_));
+    return forward(symbols, nullptr, noise, parse_of_batch(attachments).depths);
+  }
+
+  Tensor attachment_log_probabilities(const Tensor& words, const Tensor& attachments,
+                                      const Tensor& hiddens) const override {
+    const auto length = words.size(1);
+    if (length == 0) return at::zeros({words.size(0), 0}, options_);
+    const Tensor all = head_->log_probabilities(
+        pushdown::embedded(embedding_, words.to(options_.device())), hiddens.narrow(1, 0, length),
+        hiddens.narrow(1, 1, length - 1), parse_of_batch(attachments).choices);
+    return all.gather(2, attachments.to(options_.device()).unsqueeze(2)).squeeze(2);
+  }
+
+  Tensor next_attachments(const Tensor& word, const NetworkStatePtr& state) const override {
+    return next_attachments(word, static_cast<const TransformerState&>(*state).attachments)
+        .select(1, 0);
+  }
+
+  NetworkStatePtr attach(const Tensor& word, const Attachments& attachments,
+                         const NetworkStatePtr& state) const override {
+    auto next = std::make_shared<TransformerState>(
+        static_cast<const TransformerState&>(*read(word, state, nullptr).second));
+    next->attachments.chosen = attachments;
+    return next;
   }
 
   std::vector<Tensor> symbol_tables() const override { return {embedding_}; }
@@ -235,7 +227,7 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
   bool records() const {
     return engine_ != nullptr && engine_->differentiates() && !layers_.empty() &&
            std::all_of(layers_.begin(), layers_.end(),
-                       [](const Layer& layer) { return layer.sublayer->records(); });
+                       [](const TransformerLayer& layer) { return layer.sublayer->records(); });
   }
   // Returns the number of dropout masks of a pass.
   std::int64_t masks(const Random* noise) const {
@@ -244,8 +236,9 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
   bool is_randomized() const { return positions_ == "randomized"; }
   bool adds_positions() const { return positions_ == "sinusoidal" || is_randomized(); }
   bool reads_distances() const {
-    return std::any_of(layers_.begin(), layers_.end(),
-                       [](const Layer& layer) { return layer.sublayer->reads_distances(); });
+    return std::any_of(layers_.begin(), layers_.end(), [](const TransformerLayer& layer) {
+      return layer.sublayer->reads_distances();
+    });
   }
   // Returns the vectors that a pass over whole strings adds to the embeddings : count x d
   Tensor added(std::int64_t count, Random* noise) const {
@@ -279,7 +272,7 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
   // Records the layers; mask(x) drops numbers of x.
   template <class Mask>
   Traced record(Traced x, const Traced& distances, const Mask& mask) const {
-    for (const Layer& layer : layers_) {
+    for (const TransformerLayer& layer : layers_) {
       x = x + mask(layer.sublayer->record(layer.norm(x), distances));
       x = x + mask(layer.feedforward(x));
     }
@@ -320,10 +313,59 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
     });
   }
 
+  std::shared_ptr<TransformerState> begun(std::int64_t batch, std::int64_t length) const {
+    auto state = std::make_shared<TransformerState>();
+    for (const TransformerLayer& layer : layers_)
+      state->layers.push_back(layer.sublayer->initial(batch, length == 0 ? 0 : length + 1));
+    state->symbol = at::full({batch, 1}, begin_symbol_, at::kLong);
+    state->expected = length == 0 ? 0 : length + 1;
+    if (attaches()) {
+      state->attachments.parses.resize(batch);
+      state->attachments.hiddens = at::empty({batch, 0, size_}, options_);
+    }
+    return state;
+  }
+
+  // Returns the log-probabilities of the attachments of word : B x 1, B x 1 x (t+1).
+  Tensor next_attachments(const Tensor& word, const AttachmentState& state) const {
+    const auto symbols = state.hiddens.size(1) - 1;
+    return head_->log_probabilities(pushdown::embedded(embedding_, word.to(options_.device())),
+                                    state.hiddens.narrow(1, symbols, 1),
+                                    state.hiddens.narrow(1, 1, symbols), state.choices());
+  }
+
+  // Reads symbols : B x c one after the other, each of which attaches first.
+  Tensor forward_attaching(const Tensor& symbols, TransformerState& state, Random* noise) const {
+    std::vector<Tensor> hiddens;
+    AttachmentState& known = state.attachments;
+    for (const Tensor& symbol : symbols.split(1, 1)) {
+      if (state.position > 0) {
+        known.attach(known.chosen.empty()
+                         ? most_probable(next_attachments(symbol, known).detach().select(1, 0))
+                         : known.chosen);
+        known.chosen.clear();
+      }
+      hiddens.push_back(forward(symbol, &state, noise, known.depths()));
+      known.hiddens = at::cat({known.hiddens, hiddens.back()}, 1);
+    }
+    return at::cat(hiddens, 1);
+  }
+  Tensor forward_from(const Tensor& symbols, TransformerState& state, Random* noise) const {
+    return attaches() ? forward_attaching(symbols, state, noise) : forward(symbols, &state, noise);
+  }
+  // Returns the depths of symbols that attach where this is most probable, if the network attaches.
+  Tensor own_depths(const Tensor& symbols) const {
+    if (!attaches()) return {};
+    const auto state = begun(symbols.size(0), symbols.size(1) - 1);
+    forward_attaching(symbols, *state, nullptr);
+    return state->attachments.all_depths();
+  }
+
   // B x c -> B x c x H, from the beginning or continuing after `state`, which is updated. Calls
-  // `visit` with the number of each layer and what its sublayer reads.
+  // `visit` with the number of each layer and what its sublayer reads. depths: what
+  // PushdownAttention reads, B x c x (before + c).
   Tensor forward(
-      const Tensor& symbols, TransformerState* state, Random* noise,
+      const Tensor& symbols, TransformerState* state, Random* noise, const Tensor& depths = {},
       const std::function<void(std::size_t, const Tensor&)>& visit = [](std::size_t,
                                                                         const Tensor&) {}) const {
     const auto length = symbols.size(1);
@@ -335,11 +377,16 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
     const StopCheck stop;
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       stop();
-      const Layer& layer = layers_[l];
+      const TransformerLayer& layer = layers_[l];
       Tensor seen;
       const Tensor read = layer.norm(x);
       visit(l, read);
-      if (state == nullptr)
+      if (const auto* pushdown = layer.sublayer->pushdown()) {
+        const auto before = state ? state->layers[l] : pushdown->initial(symbols.size(0), 0);
+        auto [found, after] = pushdown->read(read, depths, before);
+        seen = found;
+        if (state != nullptr) state->layers[l] = after;
+      } else if (state == nullptr)
         seen = layer.sublayer->run(read);
       else
         std::tie(seen, state->layers[l]) = layer.sublayer->read(read, state->layers[l]);
@@ -361,8 +408,9 @@ class Transformer : public Network, public TraceableNetwork, public LayeredNetwo
   std::int64_t longest_, gap_;
   PositionTable places_, distances_;  // those that are added, and those of distances
   Tensor embedding_;                  // (V + 1) x d
-  std::vector<Layer> layers_;
-  std::optional<Norm> norm_;
+  std::vector<TransformerLayer> layers_;
+  std::optional<LayerNorm> norm_;
+  std::optional<AttachmentHead> head_;  // if the network attaches symbols
   std::string line_;
 };
 

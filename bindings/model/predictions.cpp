@@ -2,7 +2,10 @@
 #include "bindings/model/predictions.h"
 
 #include "bindings/session/state.h"
+#include "bindings/tree/classes.h"
+#include "model/attachment_search.h"
 #include "model/sampling.h"
+#include "task/tree_attachments.h"
 
 namespace pushdown {
 namespace model_predictions {
@@ -98,6 +101,51 @@ Results surprisal(lua_State* L, const LanguageModel& model, const Tokens& tokens
   return made(L, "surprisal", names, surprisals(model, word), "surprisal in nats");
 }
 
+struct BeamOption {
+  std::int64_t beam = 1;
+  static OptionRows rows() {
+    return declare<BeamOption>(
+        {{"beam", &BeamOption::beam, "number of trees that the search keeps after every symbol",
+          at_least(1)}});
+  }
+};
+
+std::tuple<std::vector<PhraseTree>, std::vector<double>> trees(const LanguageModel& model,
+                                                               const Tokens& tokens,
+                                                               const BeamOption& options) {
+  const Word word = to_word(model.alphabet(), tokens);
+  check(!word.empty(), "model.trees", "the empty string has no tree");
+  std::vector<std::string> symbols;
+  for (const int symbol : word) symbols.push_back(model.alphabet().symbol(symbol));
+  std::tuple<std::vector<PhraseTree>, std::vector<double>> result;
+  for (const FoundTree& found : best_trees(model, word, options.beam)) {
+    std::get<0>(result).push_back(tree_of(symbols, found.attachments));
+    std::get<1>(result).push_back(found.log_probability);
+  }
+  return result;
+}
+
+struct BranchingOption {
+  std::string branching = "right";
+  static OptionRows rows() {
+    return declare<BranchingOption>(
+        {{"branching", &BranchingOption::branching,
+          "where the binarized tree puts more than two daughters", OneOf{{"right", "left"}}}});
+  }
+};
+
+std::tuple<double, double> tree_log_probability(const LanguageModel& model, const PhraseTree& tree,
+                                                const BranchingOption& options) {
+  const at::NoGradGuard guard;
+  const auto row = [](const Word& word) {
+    return at::tensor(std::vector<std::int64_t>(word.begin(), word.end()), at::kLong).unsqueeze(0);
+  };
+  const auto found = model.tree_log_probabilities(
+      row(to_word(model.alphabet(), tree.words())),
+      row(attachments_of(tree, options.branching == "left" ? Branching::left : Branching::right)));
+  return {found.symbols.item<double>(), found.attachments.item<double>()};
+}
+
 }  // namespace model_predictions
 
 void bind_predictions(Class<LanguageModel>& type) {
@@ -115,7 +163,20 @@ void bind_predictions(Class<LanguageModel>& type) {
           "surprisal",
           "model:surprisal(tokens) -> table  Returns the surprisals of a string, -log p in nats: a "
           "row {symbol, surprisal} for each symbol given those before it and for the end '<end>', "
-          "and their sum as `total`. The value prints itself.");
+          "and their sum as `total`. The value prints itself.")
+      .def<&trees>(
+          "trees",
+          "model:trees(tokens, {options}) -> table, table  Returns the most probable trees over a "
+          "string that a beam search finds, and their log-probabilities together with the string, "
+          "the most probable first, for a transformer with layers pushdown_attention. The trees "
+          "are binary; a string that the model leaves in several trees has no phrase over all of "
+          "it. With `beam = 1` it is the tree that the model builds when it reads the string.")
+      .def<&tree_log_probability>(
+          "tree_log_probability",
+          "model:tree_log_probability(tree, {options}) -> number, number  Returns the natural "
+          "logarithms of the probability of the symbols of a tree, and of the end, given the part "
+          "of the tree before each, and of that of the tree given its symbols. Their sum is that "
+          "of the string with its tree.");
 }
 
 }  // namespace pushdown

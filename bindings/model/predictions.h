@@ -7,7 +7,7 @@
 
 namespace pushdown {
 
-// Binds sample, next and surprisal.
+// Binds sample, next, surprisal, trees and tree_log_probability.
 void bind_predictions(Class<LanguageModel>& type);
 
 }  // namespace pushdown

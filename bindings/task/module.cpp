@@ -14,31 +14,68 @@
 #include "bindings/task/pairs.h"
 #include "bindings/task/sentences.h"
 #include "bindings/task/text.h"
+#include "bindings/tree/classes.h"
 #include "task/dataset_text.h"
 #include "task/sampled_dataset.h"
+#include "task/tree_attachments.h"
 
 namespace pushdown {
 namespace task_module {
 
+const OneOf kBranchings{{"right", "left"}};
+Branching branching_of(const std::string& name) {
+  return name == "left" ? Branching::left : Branching::right;
+}
+
 struct OwnDataset {
   GivenAlphabet alphabet;
   std::vector<Tokens> strings;
+  TreeList trees;
+  std::string branching = "right";
   std::optional<std::vector<double>> log_probabilities;
   using Self = OwnDataset;
   static OptionRows rows() {
     return declare<Self>(
         {{"alphabet", &Self::alphabet, "symbols of the strings", required},
-         {"strings", &Self::strings, "the strings", required, TypeText{"list of strings"}},
+         {"strings", &Self::strings, "the strings; required without trees",
+          TypeText{"list of strings"}},
+         {"trees", &Self::trees,
+          "trees over the strings, in place of strings; they are binarized, and models that read "
+          "trees learn from them"},
+         {"branching", &Self::branching, "with trees: where more than two daughters go",
+          kBranchings},
          {"log_probabilities", &Self::log_probabilities,
           "natural logarithm of the probability of each string"}});
   }
 };
 
 Dataset make_dataset(const OwnDataset& own) {
+  constexpr auto kWhere = "task.dataset";
   Alphabet alphabet = alphabet_of(own.alphabet);
+  check(own.strings.empty() || own.trees.empty(), kWhere, "give strings or trees, not both");
   auto words = to_words(alphabet, own.strings);
-  if (!own.log_probabilities) return Dataset(std::move(alphabet), std::move(words));
-  return Dataset(std::move(alphabet), std::move(words), *own.log_probabilities);
+  std::vector<Attachments> attachments;
+  for (const auto& tree : own.trees) {
+    words.push_back(to_word(alphabet, tree->words()));
+    attachments.push_back(attachments_of(*tree, branching_of(own.branching)));
+  }
+  const Dataset dataset =
+      own.log_probabilities ? Dataset(std::move(alphabet), std::move(words), *own.log_probabilities)
+                            : Dataset(std::move(alphabet), std::move(words));
+  return attachments.empty() ? dataset : dataset.with_attachments(std::move(attachments));
+}
+
+std::vector<PhraseTree> trees_of(const Dataset& dataset) {
+  check(dataset.has_attachments(), "dataset.trees", "the strings have no trees");
+  std::vector<PhraseTree> trees;
+  for (std::size_t i = 0; i < dataset.words().size(); ++i) {
+    std::vector<std::string> symbols;
+    for (const int symbol : dataset.words()[i])
+      symbols.push_back(dataset.alphabet().symbol(symbol));
+    check(!symbols.empty(), "dataset.trees", "string {} is empty and has no tree", i + 1);
+    trees.push_back(tree_of(symbols, dataset.attachments()[i]));
+  }
+  return trees;
 }
 
 Dataset load(lua_State* L, const std::string& path) {
@@ -63,25 +100,33 @@ std::vector<std::int64_t> lengths_of(const Dataset& dataset) {
 std::string line_of(const Dataset& dataset) {
   auto lengths = lengths_of(dataset);
   const auto [low, high] = std::minmax_element(lengths.begin(), lengths.end());
-  return fmt::format("Dataset: {} string{} of {}, {} symbols in all", dataset.size(),
+  return fmt::format("Dataset: {} string{} of {}, {} symbols in all{}", dataset.size(),
                      dataset.size() == 1 ? "" : "s", length_text(*low, *high),
-                     dataset.symbol_count());
+                     dataset.symbol_count(), dataset.has_attachments() ? ", with trees" : "");
 }
 
 struct DatasetOptions {
   std::optional<std::uint64_t> seed;
   std::int64_t batch = 10;
+  std::optional<std::string> trees;
   using Self = DatasetOptions;
   static OptionRows rows() {
     return declare<Self>(
         {{"seed", &Self::seed, "random seed"},
-         {"batch", &Self::batch, "number of consecutive strings of one length", at_least(1)}});
+         {"batch", &Self::batch, "number of consecutive strings of one length", at_least(1)},
+         {"trees", &Self::trees,
+          "keeps the trees of the strings, binarized to the right or left, for models that read "
+          "trees; the strings are then others than without trees",
+          kBranchings}});
   }
 };
 
 Dataset sampler_dataset(lua_State* L, const Sampler& sampler, std::int64_t count,
                         const DatasetOptions& options) {
-  return sample_dataset(sampler, count, options.batch, seed_or_next(L, options.seed));
+  const auto seed = seed_or_next(L, options.seed);
+  return options.trees ? sample_tree_dataset(sampler, count, options.batch, seed,
+                                             branching_of(*options.trees))
+                       : sample_dataset(sampler, count, options.batch, seed);
 }
 
 using TaskStrings = std::variant<std::shared_ptr<Dataset>, std::vector<Tokens>>;
@@ -157,7 +202,7 @@ void bind_sampler(Module& module) {
           "a list of `count` strings.")
       .def<&sampler_dataset>("dataset",
                              "sampler:dataset(count, {options}) -> Dataset  Returns a dataset of "
-                             "random strings.")
+                             "random strings, with `trees` also of their trees.")
       .def<&sampler_lower_bound>("lower_bound",
                                  "sampler:lower_bound(dataset, {options}) -> number  Returns the "
                                  "cross-entropy of the sampler itself "
@@ -190,7 +235,8 @@ void bind_task(lua_State* L) {
                 "Datasets: strings with probabilities, strings with labels, pairs and text.");
   module
       .def<&make_dataset>("dataset",
-                          "dataset{options} -> Dataset  Returns a dataset of given strings.")
+                          "dataset{options} -> Dataset  Returns a dataset of given strings or "
+                          "trees.")
       .def<&load>(
           "load_dataset",
           "load_dataset(path) -> Dataset  Returns the dataset in a file that dataset:save wrote.");
@@ -215,6 +261,13 @@ void bind_task(lua_State* L) {
       }>("lower_bound",
          "dataset:lower_bound{options} -> number  Returns the cross-entropy of that distribution "
          "itself in nats per symbol.")
+      .def<&trees_of>(
+          "trees",
+          "dataset:trees() -> table  Returns the binary trees over the strings, without "
+          "labels. An error if the strings have none, or one is empty.")
+      .def<&Dataset::without_attachments>(
+          "without_trees",
+          "dataset:without_trees() -> Dataset  Returns the same strings without their trees.")
       .def<&save>("save", "dataset:save(path)  Writes a text file with one string per line.")
       .def<&line_of>("__tostring",
                      "tostring(dataset) -> string  Returns one line about the dataset.");

@@ -99,6 +99,9 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   at::NoGradGuard no_grad;
   const auto& words = dataset.words();
   const auto batches = equal_length_batches(dataset, options.batch);
+  const bool with_trees = model.reads_trees() && dataset.has_attachments();
+  check(!with_trees || options.chunk == 0, kWhere,
+        "strings with trees are read as a whole; leave out chunk");
   const NextSymbols* sets = options.next_symbols.get();
   check(sets == nullptr || options.chunk == 0, kWhere,
         "the next symbols are measured on whole strings; leave out chunk");
@@ -109,14 +112,19 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   std::vector<char> predicted(words.size()), ranked(words.size());
   for (std::size_t i = 0; i < batches.size(); ++i) {
     if (options.should_stop && options.should_stop()) return std::nullopt;
-    model.visit_log_probabilities(
-        word_tensor(dataset.words(), batches[i]), options.chunk, nullptr, [&](const Tensor& piece) {
-          const Tensor values = piece.to(at::kCPU, at::kDouble).contiguous();
-          for (std::size_t k = 0; k < batches[i].size(); ++k)
-            log_probabilities[batches[i][k]] += values.data_ptr<double>()[k];
-        });
+    const Tensor batch = word_tensor(words, batches[i]);
+    const auto add = [&](const Tensor& piece) {
+      const Tensor values = piece.to(at::kCPU, at::kDouble).contiguous();
+      for (std::size_t k = 0; k < batches[i].size(); ++k)
+        log_probabilities[batches[i][k]] += values.data_ptr<double>()[k];
+    };
+    if (with_trees)
+      add(model.tree_log_probabilities(batch, word_tensor(dataset.attachments(), batches[i]))
+              .sum());
+    else
+      model.visit_log_probabilities(batch, options.chunk, nullptr, add);
     if (sets != nullptr) {
-      const Tensor logits = model.logits(word_tensor(dataset.words(), batches[i]));
+      const Tensor logits = model.logits(batch);
       const auto found = predicted_sets(logits, batches[i], *sets, 0);
       const double threshold = threshold_of(options.threshold, logits.size(2));
       for (std::size_t k = 0; k < batches[i].size(); ++k) {

@@ -8,6 +8,9 @@
 // known, the bound includes the ends, which the model does not predict. Sums are computed in
 // float64 in the order of the strings.
 //
+// A model that reads trees, on strings with trees, is measured by its probability of a string
+// together with its tree; without trees it attaches the symbols itself.
+//
 // The standard error of the difference is that of a ratio of sums, with the residuals
 //   d_w = log p_source(w) - log p_model(w) - cross_entropy_difference |w|.
 // Samplers draw groups of strings of one length, so the residuals of consecutive strings of one

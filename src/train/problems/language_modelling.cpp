@@ -38,6 +38,9 @@ class LanguageModelling : public LanguageProblem {
       check_alphabets(kWhere, *model_, *valid_);
       check(valid_->symbol_count() > 0, kWhere, "the validation set contains only empty strings");
     }
+    check(!model_->reads_trees() || train_->has_attachments(), kWhere,
+          "the layer 'pushdown_attention' learns from strings with trees, and the training set has "
+          "none: draw it with the option trees");
     check(train_->symbol_count() > 0, kWhere, "the training set contains only empty strings");
     if (grammar_ != nullptr) {
       check(valid_ != nullptr, kWhere, "grammar needs validation strings to measure");
@@ -53,6 +56,8 @@ class LanguageModelling : public LanguageProblem {
   }
   void configure(Json& options) override {
     chunk_ = options["chunk"];
+    check(chunk_ == 0 || !model_->reads_trees(), kWhere,
+          "strings with trees are read as a whole; leave out chunk");
     bound_of_strings_ = options["bound"] == "string";
     check(chunk_ == 0 || grammar_ == nullptr, kWhere,
           "grammar measures whole strings; leave out chunk");
@@ -81,7 +86,7 @@ class LanguageModelling : public LanguageProblem {
 
   std::optional<LikelihoodBatch> likelihood_batch(
       const std::vector<std::int64_t>& batch) const override {
-    if (chunk_ > 0) return std::nullopt;
+    if (chunk_ > 0 || model_->reads_trees()) return std::nullopt;
     return LikelihoodBatch{word_tensor(train_->words(), batch), units(batch)};
   }
 
@@ -92,7 +97,15 @@ class LanguageModelling : public LanguageProblem {
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     BatchLoss sum;
     sum.units = units(batch);
-    sum.loss = differentiate_strings(word_tensor(train_->words(), batch), chunk_, random);
+    const Tensor words = word_tensor(train_->words(), batch);
+    if (model_->reads_trees()) {
+      const Tensor attachments = word_tensor(train_->attachments(), batch);
+      const Tensor losses = model_->tree_log_probabilities(words, attachments, &random).sum().neg();
+      run_backward(losses.mean());
+      sum.loss = losses.detach().sum(at::kDouble).item<double>();
+    } else {
+      sum.loss = differentiate_strings(words, chunk_, random);
+    }
     return sum;
   }
 
@@ -121,15 +134,15 @@ class LanguageModelling : public LanguageProblem {
 
   // The log-probabilities of training strings are not needed, and may take long to compute.
   std::string train_text() const override {
-    return to_text(Dataset(train_->alphabet(), train_->words()));
+    return to_text(kept_trees(*train_, Dataset(train_->alphabet(), train_->words())));
   }
   std::optional<std::string> valid_text() const override {
     if (valid_ == nullptr) return std::nullopt;
     const Dataset& all = *valid_;
     if (!all.has_log_probabilities()) return to_text(all);
-    return to_text(
-        Dataset(all.alphabet(), all.words(), all.log_probabilities(),
-                bound_with_end() ? std::vector<double>() : all.log_probabilities(false)));
+    return to_text(kept_trees(
+        all, Dataset(all.alphabet(), all.words(), all.log_probabilities(),
+                     bound_with_end() ? std::vector<double>() : all.log_probabilities(false))));
   }
   Json describe_train() const override { return described(*train_); }
   Json describe_valid() const override {
@@ -150,6 +163,10 @@ class LanguageModelling : public LanguageProblem {
  private:
   bool bound_with_end() const {
     return model_->end_symbol() || bound_includes_end(*model_, *valid_, bound_of_strings_);
+  }
+
+  static Dataset kept_trees(const Dataset& of, const Dataset& strings) {
+    return of.has_attachments() ? strings.with_attachments(of.attachments()) : strings;
   }
 
   double units(const std::vector<std::int64_t>& batch) const {

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "grammar/text.h"
+#include "model/attaching_network.h"
 #include "train/problems/language_modelling.h"
 #include "train/problems/stages.h"
 
@@ -98,6 +99,9 @@ ProblemPtr make_problem(std::string_view where, const ProblemParts& parts) {
         "'{}' of {} must be a {}, got a {}", kind.second, kind.doc, data_name(kind.data),
         parts.second ? data_name(parts.second->index()) : "");
   check_grammar(where, kind, parts.grammar);
+  check(kind.data == place_of_data<DatasetPtr>() || attaching(parts.model->network()) == nullptr,
+        where, "the layer 'pushdown_attention' learns from a {} of strings with trees, got a {}",
+        data_name(place_of_data<DatasetPtr>()), data_name(parts.train.index()));
   return kind.make(parts);
 }
 

@@ -90,6 +90,23 @@ test('the optimum of every short string is that of its formula or grammar', func
     languages.optimum(language, { strings = { ab, ab, aabb } }), 1e-12)
 end)
 
+test('drawn brackets have the probabilities of the grammar, however often the process was walked', function()
+  for name, grammar in pairs { dyck_1 = one, dyck_2 = two } do
+    local language = languages[name]
+    local set = language.test(0, { test_draws = 3000, random = languages.generator(3) })
+    local own = languages.estimate(language, set.strings)
+    assert(own > 0 and own < 1)
+    for _ = 1, 3 do
+      for _, symbols in ipairs(set.strings) do
+        local found = languages.bits(language, symbols)
+        if #symbols <= 30 then
+          test.near(found, -grammar:log_probability(table.concat(symbols, ' ')) / math.log(2), 1e-6)
+        end
+      end
+    end
+  end
+end)
+
 test('the optima are those that the paper prints', function()
   local options = { beyond = 1000, test_strings = 62500, test_draws = 20000 }
   local wanted = { an_bn = 0.258, an_bn_cn = 0.172, an_bn_cn_dn = 0.129, an_b2n = 0.172, an_bm_cnm = 0.269,

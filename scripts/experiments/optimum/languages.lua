@@ -148,11 +148,17 @@ local function brackets(name, title, kinds)
   for open, close in pairs(closing) do of_last[open] = with(close) end
 
   function language.walk()
-    local stack = {}
+    -- The height is counted: LuaJIT has compiled #stack, after stack[#stack] = nil, to an old length.
+    local stack, height = {}, 0
     local walk = {}
-    function walk.next() return #stack == 0 and at_end or of_last[stack[#stack]] end
+    function walk.next() return height == 0 and at_end or of_last[stack[height]] end
     function walk.read(symbol)
-      if closing[symbol] then stack[#stack + 1] = symbol else stack[#stack] = nil end
+      if closing[symbol] then
+        height = height + 1
+        stack[height] = symbol
+      else
+        height = height - 1
+      end
     end
     return walk
   end

@@ -33,8 +33,8 @@ M.options = {
   { 'strings_seed', 1, 'decides the training strings and, with the next numbers, those of validation and test',
     minimum = 0 },
   { 'beyond', 1000, 'counts of the test after the largest of the training; of two counts 49 at most', minimum = 1 },
-  { 'test_strings', 62500, 'test strings at most, evenly spread over those of the paper; of brackets, which are drawn, '
-    .. '50,000 at most', minimum = 1 },
+  { 'test_strings', 62500, 'test strings at most, evenly spread over those of the paper; of brackets, whose strings '
+    .. 'are short and mostly equal, 500 times as many are drawn, 50,000 at most', minimum = 1 },
   { 'nondeterministic_strings', 10, 'the same for nondeterministic stacks, whose time grows with the cube of the '
     .. 'length, on strings of thousands of symbols', minimum = 1 },
   { 'epsilon', 0.005, 'brackets: a symbol of at most this probability counts as excluded', minimum = 0, maximum = 1,
@@ -92,7 +92,7 @@ function M.data(options)
   end
   for _, size in ipairs(found.train.sizes) do found.largest = math.max(found.largest, size) end
   found.test = language.test(found.largest, { beyond = options.beyond, test_strings = limit,
-    test_draws = math.min(50000, limit), random = languages.generator(options.strings_seed + 2) })
+    test_draws = math.min(50000, 500 * limit), random = languages.generator(options.strings_seed + 2) })
   found.test.sizes = sizes_of(language, found.test.strings)
   return found
 end

@@ -65,8 +65,9 @@ return function(spec)
       rows[i] = { protocol.title(task), test.floor[task] }
       for _, model in ipairs(options.models) do
         local of = cell(task, model, test.key)
-        table.insert(rows[i], of and ('%.1f (%.1f)%s'):format(of.mean, of.best,
-          of.n < options.restarts and (', n = %d'):format(of.n) or '') or '')
+        local text = of and (options.restarts == 1 and '%.1f' or '%.1f (%.1f)'):format(of.mean, of.best) or ''
+        if of and of.n < options.restarts then text = ('%s, n = %d'):format(text, of.n) end
+        table.insert(rows[i], text)
       end
       for _, model in ipairs(published.models) do
         local score = published.scores[model][task]
@@ -74,7 +75,7 @@ return function(spec)
       end
     end
     run:table(test.name, { columns = columns, rows = rows, note = found.rows.note,
-      title = ('Correctly classified %s, %d to %d symbols, in percent: mean of %d seeds (the best)'):format(test.title,
+      title = ('Correctly classified %s, %d to %d symbols, in percent, seeds: %d. Mean (best)'):format(test.title,
         options.test_lengths[1], options.test_lengths[2], options.restarts) })
   end
 

@@ -136,3 +136,5 @@ test('what cannot work says so', function()
         train = pd.task.labelled { grammar = grammar, lengths = { 2, 6 }, positives = 4, negatives = 4, seed = 1 } }
     end)
 end)
+
+test.finish()

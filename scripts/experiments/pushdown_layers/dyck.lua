@@ -29,6 +29,7 @@ local options, run = experiment.start {
     { 'learning_rate', 3e-3, 'of Adam', minimum = 0, type = 'number' },
     { 'seeds', 3, 'trainings of each model', minimum = 1 },
   },
+  quick = { strings = 500, test_strings = 40, epochs = 10, seeds = 1 },
   smoke = { lengths = { 2, 8 }, long = { 12, 14 }, deep = { 10, 12 }, strings = 60, test_strings = 4, epochs = 2,
     hidden = 8, heads = 2, seeds = 1 },
 }

@@ -23,6 +23,7 @@ local options_of = pd._options.declare('suite.options', {
   { 'tasks', nil, 'the tasks of the suite', type = 'list', required = true },
   { 'choices', nil, 'all tasks that can be chosen, if there are more', type = 'list' },
   { 'models', nil, 'the models of the suite', type = 'list', required = true },
+  { 'compared', nil, 'those that are compared by default, if there are more', type = 'list' },
   { 'restarts', nil, 'default number of restarts of every setting', type = 'integer', required = true },
   { 'folder', nil, 'folder of the runs by default', type = 'text', required = true },
   { 'searched', nil, 'options whose defaults are intervals or lists', type = 'list of tables', required = true },
@@ -33,7 +34,7 @@ function M.options(declared)
   local given = options_of(declared)
   local options = {
     { 'tasks', given.tasks, 'tasks', choices = given.choices or given.tasks },
-    { 'models', given.models, 'models to compare', choices = given.models },
+    { 'models', given.compared or given.models, 'models to compare', choices = given.models },
     { 'samples', 10, 'settings of a model on a task that are tried', minimum = 1 },
     { 'search_seed', 1, 'decides what is tried', minimum = 0 },
     { 'restarts', given.restarts, 'repeats of every setting', minimum = 1 },
@@ -48,17 +49,37 @@ end
 
 -- suite.network(row, options, given) -> the options of a model: `given` with the network of a row of models.lua. A
 -- transformer has the layers of the row, or else `layers` attention layers, with `heads` heads on vectors of `width`,
--- and the feedforward size that is given; other networks have the controller and the stack of the row.
+-- the feedforward size that is given and the `network` options of the row; other networks have the controller and the
+-- stack of the row.
 function M.network(row, options, given)
   if row.architecture == 'transformer' then
     given.architecture, given.layers = 'transformer', row.layers and row.layers(options) or {}
     for i = 1, row.layers and 0 or options.layers do given.layers[i] = 'attention' end
     given.hidden, given.heads = options.width, options.heads
+    for key, value in pairs(row.network or {}) do given[key] = value end
   else
     given.feedforward = nil
     given.controller, given.stack = row.controller(options), row.stack and row.stack(options)
   end
   return given
+end
+
+-- suite.transformers() -> rows of models.lua: a transformer with each encoding of positions. Those of Delétang et al.
+-- (2023) are a group, of which tables also show the best.
+function M.transformers()
+  local rows = {}
+  for _, encoding in ipairs { { 'sinusoidal', 'Transformer' }, { 'none', 'Transformer, no positions' },
+    { 'rotary', 'Transformer, RoPE' }, { 'alibi', 'Transformer, ALiBi' }, { 'relative', 'Transformer, relative' },
+    { 'randomized', 'Transformer, randomized' } } do
+    local positions, label = encoding[1], encoding[2]
+    local row = { name = 'transformer_' .. positions, label = label, architecture = 'transformer',
+      network = { positions = positions }, group = 'Transformer (best encoding)' }
+    if positions == 'sinusoidal' then row.name, row.network = 'transformer', nil end
+    -- Of Ruoss et al. (2023). In evaluation, 2,000 symbols have every fourth position.
+    if positions == 'randomized' then row.group, row.network.longest_position = nil, 8192 end
+    rows[#rows + 1] = row
+  end
+  return rows
 end
 
 -- ---- Published numbers ----
@@ -230,12 +251,12 @@ local function percent(share) return share and 100 * share or '' end
 local function matrix(given, name, title, value, published, extras)
   local options, columns, rows = given.options, { 'task' }, {}
   for _, extra in ipairs(extras) do columns[#columns + 1] = { extra.name, format = extra.format } end
-  for _, model in ipairs(options.models) do columns[#columns + 1] = { given.labels[model], format = '%.1f' } end
+  for _, shown in ipairs(given.shown) do columns[#columns + 1] = { shown.label, format = '%.1f' } end
   for _, model in ipairs(published.models) do columns[#columns + 1] = { model .. ' (published)', format = '%.1f' } end
   for i, task in ipairs(options.tasks) do
     local row = { given.title(task) }
     for _, extra in ipairs(extras) do row[#row + 1] = extra.of(task) end
-    for _, model in ipairs(options.models) do row[#row + 1] = percent(value(task, model)) end
+    for _, shown in ipairs(given.shown) do row[#row + 1] = percent(value(task, shown.models)) end
     for _, model in ipairs(published.models) do row[#row + 1] = published.scores[model][task] or '' end
     rows[i] = row
   end
@@ -263,6 +284,24 @@ local function curve_of(setting)
   end
   table.sort(lengths)
   return lengths, by_length
+end
+
+-- The columns of models, and after them those of groups of which several are compared: label, models.
+local function shown_models(options, labels, groups)
+  local shown, of_group = {}, {}
+  for i, model in ipairs(options.models) do shown[i] = { label = labels[model], models = { model } } end
+  for _, model in ipairs(options.models) do
+    local group = groups[model]
+    if group and not of_group[group] then
+      of_group[group] = { label = group, models = {} }
+      shown[#shown + 1] = of_group[group]
+    end
+    if group then table.insert(of_group[group].models, model) end
+  end
+  for i = #shown, 1, -1 do
+    if i > #options.models and #shown[i].models == 1 then table.remove(shown, i) end
+  end
+  return shown
 end
 
 local function draw(given)
@@ -309,6 +348,7 @@ local finish_options = pd._options.declare('suite.finish', of_both, {
   { 'run', nil, 'the run of the script', type = 'table', required = true },
   { 'found', nil, 'the result of suite.train', type = 'table', required = true },
   { 'labels', nil, 'model -> its name in tables', type = 'table', required = true },
+  { 'groups', {}, 'model -> the name of its group, of which tables also show the best', type = 'table' },
   { 'title', nil, 'title(task) -> its name in tables', type = 'function', required = true },
   { 'score', nil, 'what the score is', type = 'text', required = true },
   { 'x_label', nil, 'of the plots by length', type = 'text', required = true },
@@ -328,24 +368,33 @@ local finish_options = pd._options.declare('suite.finish', of_both, {
 function M.finish(declared)
   local given = finish_options(declared)
   local options, found, run = given.options, given.found, given.run
-  local function chosen(task, model) return (found.chosen[task] or {})[model] end
+  given.shown = shown_models(options, given.labels, given.groups)
+  local function chosen(task, models)
+    local best
+    for _, model in ipairs(models) do
+      local setting = (found.chosen[task] or {})[model]
+      if setting and (not best or better(setting, best, given.choose)) then best = setting end
+    end
+    return best
+  end
   local published = found.published
   matrix(given, 'scores', ('%s, in percent: of each model the setting with the best validation, the mean over its '
-    .. 'restarts.'):format(given.score), function(task, model)
-    local setting = chosen(task, model)
+    .. 'restarts.'):format(given.score), function(task, models)
+    local setting = chosen(task, models)
     return setting and setting.means.score
   end, published, given.columns)
   for _, more in ipairs(given.also) do
-    matrix(given, more.name, ('%s, in percent.'):format(more.title), function(task, model)
-      local setting = chosen(task, model)
+    matrix(given, more.name, ('%s, in percent.'):format(more.title), function(task, models)
+      local setting = chosen(task, models)
       return setting and setting.means[more.key]
     end, more.published or { models = {}, sources = {} }, more.columns or {})
   end
   matrix(given, 'best', ('The same: the best of all runs of a model, chosen by the score itself.'),
-    function(task, model)
-      local best
+    function(task, models)
+      local best, wanted = nil, {}
+      for _, model in ipairs(models) do wanted[model] = true end
       for _, setting in ipairs(found.settings) do
-        if setting.task == task and setting.model == model and setting.best then
+        if setting.task == task and wanted[setting.model] and setting.best then
           best = math.max(best or 0, setting.best)
         end
       end
@@ -356,7 +405,7 @@ function M.finish(declared)
     local row = { given.title(setting.task), given.labels[setting.model], setting.point, #setting.runs,
       percent(setting.means.score), percent(setting.deviation), percent(setting.best) }
     for _, key in ipairs(given.choose) do row[#row + 1] = setting.means[key] or '' end
-    row[#row + 1] = chosen(setting.task, setting.model) == setting and 'chosen' or ''
+    row[#row + 1] = chosen(setting.task, { setting.model }) == setting and 'chosen' or ''
     rows[i] = row
   end
   local columns = { 'task', 'model', 'setting', 'runs', { 'score', format = '%.1f' }, { 'deviation', format = '%.1f' },

@@ -554,6 +554,37 @@ test('recognizers of FLaRe have the layers and about as many parameters as are w
   end
 end)
 
+test('transformers with several encodings of positions are shown with their best', function()
+  local output, status = run('chomsky/scores.lua', '--smoke', '--tasks', 'reverse_string', '--models',
+    'rnn,transformer,transformer_none,transformer_rotary,transformer_alibi,transformer_relative,transformer_randomized',
+    '--learning-rates', '1e-3,1e-3', '--batches', '2,2', '--restarts', '2', '--workers', '1', '--folder',
+    folder .. '/encodings', '--run-folder', folder .. '/encoded')
+  assert(status == 0, output)
+  local best = select(2, csv.read(folder .. '/encoded/best.csv'))[1]
+  local greatest = 0
+  for _, label in ipairs { 'Transformer', 'Transformer, no positions', 'Transformer, RoPE', 'Transformer, ALiBi',
+    'Transformer, relative' } do
+    greatest = math.max(greatest, tonumber(best[label]))
+  end
+  assert(tonumber(best['Transformer, randomized']), 'its numbers are shown, and not among the others')
+  test.equal(tonumber(best['Transformer (best encoding)']), greatest)
+  local chosen, score = nil, nil
+  for _, row in ipairs(select(2, csv.read(folder .. '/encoded/settings.csv'))) do
+    local accuracy = tonumber(row['valid accuracy'])
+    if row.model:find('^Transformer') and row.model ~= 'Transformer, randomized' and (not chosen or accuracy > chosen)
+    then
+      chosen, score = accuracy, tonumber(row.score)
+    end
+  end
+  local tied = false  -- equal accuracies are decided by the perplexity
+  for _, row in ipairs(select(2, csv.read(folder .. '/encoded/settings.csv'))) do
+    tied = tied or tonumber(row['valid accuracy']) == chosen and tonumber(row.score) ~= score
+  end
+  if not tied then
+    test.equal(tonumber(select(2, csv.read(folder .. '/encoded/scores.csv'))[1]['Transformer (best encoding)']), score)
+  end
+end)
+
 test('three numbers are a list of which all are tried, and the least loss chooses', function()
   local grid = folder .. '/list'
   local output, status = run('chomsky/scores.lua', '--smoke', '--tasks', 'cycle_navigation', '--models', 'transformer',

@@ -1,5 +1,7 @@
 -- The models that are compared on the tasks of the Chomsky hierarchy: label, and the options of a transducer, which may
 -- be functions of the options of the run. Further models are further entries.
+local suite = require 'pushdown.suite'
+
 local function elman(options) return { kind = 'elman', hidden = options.hidden, activation = options.activation } end
 local function lstm(options) return { kind = 'lstm', hidden = options.hidden } end
 
@@ -9,10 +11,9 @@ local function superposition(options)
     vector = options.vector }
 end
 
-return {
+local models = {
   { name = 'rnn', label = 'RNN', controller = elman },
   { name = 'lstm', label = 'LSTM', controller = lstm },
-  { name = 'transformer', label = 'Transformer', architecture = 'transformer' },
   { name = 'stack_rnn', label = 'Stack-RNN', controller = elman, stack = superposition },
   -- The weights do not depend on the number of cells, so that a longer tape can be scored: `scored` gives the options
   -- that differ then.
@@ -37,3 +38,5 @@ return {
     return { kind = 'stratification', size = options.cell }
   end },
 }
+for i, row in ipairs(suite.transformers()) do table.insert(models, i + 2, row) end
+return models

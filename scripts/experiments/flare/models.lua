@@ -1,6 +1,8 @@
 -- The models that are compared as recognizers: label, and the options of a recognizer, which may be functions of the
 -- options of the run. without_noise: the cell does not read its old hidden vector, which noise would change. Further
 -- models are further entries.
+local suite = require 'pushdown.suite'
+
 local function controller(kind)
   return function(options) return { kind = kind, hidden = options.hidden, layers = options.recurrent_layers } end
 end
@@ -10,12 +12,11 @@ local elman, lstm, gru, selective = controller 'elman', controller 'lstm', contr
 -- The controller of a network with a stack: --controller.
 local function chosen(options) return controller(options.controller)(options) end
 
-return {
+local models = {
   { name = 'rnn', label = 'RNN', controller = elman },
   { name = 'lstm', label = 'LSTM', controller = lstm },
   { name = 'gru', label = 'GRU', controller = gru },
   { name = 'selective_ssm', label = 'Mamba-like', controller = selective, without_noise = true },
-  { name = 'transformer', label = 'Transformer', architecture = 'transformer' },
   { name = 'superposition', label = 'Superposition', controller = chosen, stack = function(options)
     return { kind = 'superposition', size = options.cell }
   end },
@@ -31,3 +32,5 @@ return {
       size = options.cell }
   end },
 }
+for i, row in ipairs(suite.transformers()) do table.insert(models, i + 4, row) end
+return models

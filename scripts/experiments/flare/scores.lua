@@ -16,7 +16,13 @@ local smoke = pd.tables.merged({ samples = 2, batches = { 8, 64 }, folder = 'run
   tasks = { 'even_pairs', 'marked_copy' }, models = { 'lstm', 'superposition' }, loss = 'recognition+lm' },
   protocol.smoke)
 
-local declared = suite.options { tasks = protocol.tasks, models = protocol.model_names, restarts = 1,
+-- The paper has one encoding of positions.
+local compared = {}
+for _, name in ipairs(protocol.model_names) do
+  if not protocol.models[name].network then compared[#compared + 1] = name end
+end
+local declared = suite.options { tasks = protocol.tasks, models = protocol.model_names, compared = compared,
+  restarts = 1,
   folder = 'runs/flare/grid', searched = {
     { 'learning_rates', { 1e-4, 1e-2 }, 'lowest and highest learning rate of the search, logarithmic' },
     { 'batches', { 128, 4096 }, 'lowest and highest number of symbols in one update, logarithmic' },
@@ -30,8 +36,8 @@ local options, run = experiment.start {
   options = protocol.with_options(declared), quick = quick, smoke = smoke,
 }
 
-local choose, labels, floors = { 'valid_loss', 'valid_accuracy' }, {}, {}
-for name, model in pairs(protocol.models) do labels[name] = model.label end
+local choose, labels, groups, floors = { 'valid_loss', 'valid_accuracy' }, {}, {}, {}
+for name, model in pairs(protocol.models) do labels[name], groups[name] = model.label, model.group end
 local searched = { { name = 'learning_rate', interval = 'learning_rates', kind = 'log_uniform' },
   { name = 'batch_symbols', interval = 'batches', kind = 'log_integers' } }
 if options.loss ~= 'recognition' then
@@ -45,7 +51,8 @@ for _, task in ipairs(options.tasks) do
   floors[task] = { 100 - of_test.error, of_hard and 100 - of_hard.error or '' }
 end
 local function floor(which) return function(task) return floors[task][which] end end
-suite.finish { run = run, found = found, options = options, labels = labels, title = protocol.title, choose = choose,
+suite.finish { run = run, found = found, options = options, labels = labels, groups = groups, title = protocol.title,
+  choose = choose,
   score = ('Correctly classified test strings of %d to %d symbols'):format(unpack(options.test_lengths)),
   x_label = 'length of the test strings', y_label = 'correctly classified strings (%)',
   columns = { { name = 'level', of = protocol.level }, { name = 'floor', of = floor(1), format = '%.1f' } },

@@ -142,7 +142,7 @@ test('architectures are listed and described', function()
 end)
 
 test('a transformer is a language model', function()
-  test.equal(table.concat(pd.model.layers(), ' '), 'attention superposition nondeterministic')
+  test.equal(table.concat(pd.model.layers(), ' '), 'attention superposition nondeterministic pushdown_attention')
   for _, kind in ipairs(pd.model.layers()) do
     test.equal(pd.model.describe_layer(kind):sub(1, #kind + 1), kind .. ':')
   end

@@ -332,3 +332,5 @@ test('wrong options and files are errors before anything is trained', function()
     folder .. '/none')
   assert(not files.exists(folder .. '/none'))
 end)
+
+test.finish()

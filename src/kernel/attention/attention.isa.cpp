@@ -5,6 +5,7 @@
 // are sums of one row of factors times rows of a matrix, in tiles that stay in registers.
 #include "kernel/attention/attention.h"
 
+#include "kernel/attention/rotations.h"
 #include "kernel/dense/panel_product.h"
 #include "kernel/vector_math.h"
 
@@ -437,25 +438,6 @@ class AttentionHead {
   F *distance_slope_ = nullptr, *distance_block_ = nullptr, *distance_result_ = nullptr;
   F* distance_scores_ = nullptr;
 };
-
-// to = cosine and sine of the angles of each pair of numbers, side by side : T x D. Each angle is
-// the sum of the one before and of that of position 1.
-template <class F>
-void fill_rotations(const Attention<F>& attention, F* to) {
-  for (Index pair = 0; pair < attention.head_size / 2; ++pair) {
-    const double frequency = rotary_frequency(pair, attention.head_size);
-    const double cosine = __builtin_cos(frequency), sine = __builtin_sin(frequency);
-    double x = 1, y = 0;
-    F* own = to + 2 * pair;
-    for (Index t = 0; t < attention.rows; ++t, own += attention.head_size) {
-      own[0] = static_cast<F>(x);
-      own[1] = static_cast<F>(y);
-      const double next = x * cosine - y * sine;
-      y = y * cosine + x * sine;
-      x = next;
-    }
-  }
-}
 
 // Calls each(head) for all heads.
 template <class F, class Each>

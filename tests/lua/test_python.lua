@@ -196,7 +196,7 @@ test('the reader with NumPy reads every value of every option, or names the opti
   for name in pairs(refused) do if name:find('.', 1, true) then of_options[#of_options + 1] = name end end
   table.sort(of_options)
   test.equal(table.concat(of_options, ' '),
-    'language_model.carry_forward language_model.coupling stratification.memories')
+    'language_model.carry_forward language_model.coupling stratification.memories superposition.stacks')
 end)
 
 test('the reader with NumPy refuses recognizers, and options that it does not know', function()

@@ -56,7 +56,7 @@ add('transduction-layers', 13, { 'figure2a', 'figure2b' }, '--tasks copy,reversa
 add('ns_rnn-rest', 30, grid, search)
 -- Far fewer updates and smaller networks than the papers have, which take weeks on a processor. First the lengths of
 -- the paper; the other entries have shorter strings and networks with tanh.
-add('chomsky-published', 0.7, { 'scores' }, '--tasks reverse_string,duplicate_string,stack_manipulation,odds_first,'
+add('chomsky-published', 1, { 'scores' }, '--tasks reverse_string,duplicate_string,stack_manipulation,odds_first,'
   .. 'parity_check --models rnn,stack_rnn,tape_rnn,transformer,lstm,stack_lstm,stratification '
   .. '--learning-rates 1e-3,1e-2 --samples 2 --restarts 1 --steps 5000 --steps-of-an-epoch 500 --hidden 64 '
   .. '--layers 2 --batches 32,32 --valid-pairs 256 --test-pairs 4', { folder = 'runs/chomsky/published_grid' })

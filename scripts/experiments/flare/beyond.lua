@@ -1,22 +1,10 @@
 -- Context-free languages that the FLaRe benchmark does not have, in the form of languages.lua, all with hard negatives:
 -- brackets of any depth, reversals in a row, and formulas with their values.
 local pd = require 'pushdown'
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
+local brackets = dofile(here .. 'brackets.lua')
 
 local function text(lines) return pd.grammar.parse(table.concat(lines, '\n')) end
-
-local closing = { ['('] = ')', ['['] = ']' }
-
-local function in_dyck(symbols)
-  local open = {}
-  for _, symbol in ipairs(symbols) do
-    if closing[symbol] then
-      open[#open + 1] = closing[symbol]
-    elseif table.remove(open) ~= symbol then
-      return false
-    end
-  end
-  return #open == 0
-end
 
 -- Reversals with marks, one after the other; an empty one is its mark alone.
 local function in_row(symbols)
@@ -56,7 +44,8 @@ local function in_formula(symbols)
 end
 
 return {
-  { name = 'dyck_2', title = 'Dyck-2', level = 'context-free', alphabet = { '(', ')', '[', ']' }, contains = in_dyck,
+  { name = 'dyck_2', title = 'Dyck-2', level = 'context-free', alphabet = { '(', ')', '[', ']' },
+    contains = brackets(math.huge),
     grammar = function() return text { "S -> '(' S ')' S [0.2] | '[' S ']' S [0.2] | [0.6]" } end },
   { name = 'reversals', title = 'Reversals', level = 'context-free', alphabet = { '0', '1', '#' },
     marks = { ['#'] = true }, contains = in_row, grammar = function()

@@ -5,6 +5,7 @@
 -- are tried with one string; counted, whether the counts of the symbols, or the last one alone, decide.
 local pd = require 'pushdown'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
+local brackets = dofile(here .. 'brackets.lua')
 
 local function text(lines) return pd.grammar.parse(table.concat(lines, '\n')) end
 
@@ -92,21 +93,6 @@ local function in_arithmetic(symbols)
     and symbols[#symbols] == tostring((sum + product) % 5)
 end
 
-local closing = { ['('] = ')', ['['] = ']' }
-
-local function in_dyck(symbols)
-  local open = {}
-  for _, symbol in ipairs(symbols) do
-    if closing[symbol] then
-      if #open == 3 then return false end
-      open[#open + 1] = closing[symbol]
-    elseif table.remove(open) ~= symbol then
-      return false
-    end
-  end
-  return #open == 0
-end
-
 -- The second half is the first one reversed; a mark may be in the middle only.
 local function mirrored(symbols)
   for i = 1, math.floor(#symbols / 2) do
@@ -168,7 +154,7 @@ local languages = {
   { name = 'modular_arithmetic', title = 'Modular Arithmetic', level = 'regular', grammar = arithmetic,
     contains = in_arithmetic, alphabet = { '0', '1', '2', '3', '4', '+', '-', '*', '=' },
     marks = { ['='] = true }, kind = function(symbol) return symbol:find '%d' ~= nil end },
-  { name = 'dyck_2_3', title = 'Dyck-(2, 3)', level = 'regular', grammar = dyck, contains = in_dyck,
+  { name = 'dyck_2_3', title = 'Dyck-(2, 3)', level = 'regular', grammar = dyck, contains = brackets(3),
     alphabet = { '(', ')', '[', ']' } },
   { name = 'first', title = 'First', level = 'regular', alphabet = bits, grammar = function()
     return text { "S -> '1' A", "A -> '0' A | '1' A |" }

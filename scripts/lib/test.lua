@@ -111,6 +111,20 @@ function M.wait_until(what, condition)
   end
 end
 
+-- Calls visit(list of symbols) for every string of up to this number of symbols. The list is the same table each time.
+function M.each_string(alphabet, longest, visit)
+  local function go(symbols)
+    visit(symbols)
+    if #symbols == longest then return end
+    for _, symbol in ipairs(alphabet) do
+      symbols[#symbols + 1] = symbol
+      go(symbols)
+      table.remove(symbols)
+    end
+  end
+  go {}
+end
+
 -- Fails unless f(n) takes time in proportion to n: f(8 n) less than 32 times as long as f(n). This is processor time,
 -- the shorter of two calls.
 function M.linear(n, f)

@@ -15,20 +15,6 @@ local function run(script, ...)
   return test.run({ here .. script, ... }, { folder = folder, environment = 'OMP_NUM_THREADS=1' })
 end
 
--- All strings of up to this number of symbols.
-local function each_string(alphabet, longest, visit)
-  local function go(symbols)
-    visit(symbols)
-    if #symbols == longest then return end
-    for _, symbol in ipairs(alphabet) do
-      symbols[#symbols + 1] = symbol
-      go(symbols)
-      symbols[#symbols] = nil
-    end
-  end
-  go {}
-end
-
 local function geometric(n) return n >= 1 and 0.7 ^ (n - 1) * 0.3 or 0 end
 
 local function counts(text, ...)
@@ -70,7 +56,7 @@ probability.dyck_1, probability.dyck_2 = of_grammar(one), of_grammar(two)
 test('the optimum of every short string is that of its formula or grammar', function()
   for _, language in ipairs(languages.list) do
     local strings, sum, bits, symbols_in_all = {}, 0, 0, 0
-    each_string(language.alphabet, ({ [2] = 10, [3] = 8, [4] = 8 })[#language.alphabet], function(symbols)
+    test.each_string(language.alphabet, ({ [2] = 10, [3] = 8, [4] = 8 })[#language.alphabet], function(symbols)
       local wanted, found = probability[language.name](table.concat(symbols)), languages.bits(language, symbols)
       if wanted == 0 then
         test.equal(found, math.huge, table.concat(symbols))

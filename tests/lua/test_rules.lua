@@ -24,12 +24,7 @@ local function hint(name, options)
 end
 
 local function each_string(symbols, longest, visit)
-  local function walk(text, length)
-    visit(text)
-    if length == longest then return end
-    for _, symbol in ipairs(symbols) do walk(text == '' and symbol or text .. ' ' .. symbol, length + 1) end
-  end
-  walk('', 0)
+  test.each_string(symbols, longest, function(list) visit(table.concat(list, ' ')) end)
 end
 
 local function hard_strings(grammar, shortest, longest, count, seed)

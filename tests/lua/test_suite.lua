@@ -25,27 +25,13 @@ end
 
 local function words(text) return pd.tables.matches(text, '%S+') end
 
--- All strings of up to this number of symbols.
-local function each_string(alphabet, longest, visit)
-  local function go(symbols)
-    visit(symbols)
-    if #symbols == longest then return end
-    for _, symbol in ipairs(alphabet) do
-      symbols[#symbols + 1] = symbol
-      go(symbols)
-      symbols[#symbols] = nil
-    end
-  end
-  go {}
-end
-
 test('grammars and predicates of the languages agree on every short string', function()
   local valid = 0
   for _, language in ipairs(all_languages) do
     if language.grammar then
       local grammar, longest = language.grammar(), ({ 12, 12, 8, 6, 6, [7] = 5, [8] = 4, [9] = 4 })[#language.alphabet]
         or 9
-      each_string(language.alphabet, longest, function(symbols)
+      test.each_string(language.alphabet, longest, function(symbols)
         local there = language.contains(symbols)
         if there then valid = valid + 1 end
         if grammar:contains(table.concat(symbols, ' ')) ~= there then
@@ -106,7 +92,7 @@ test('computed languages have the right short strings, and the symbols that may 
     if right then
       local longest = ({ [3] = 9, [4] = 8, [6] = 5 })[#language.alphabet]
       local strings, follow = {}, {}
-      each_string(language.alphabet, longest, function(symbols)
+      test.each_string(language.alphabet, longest, function(symbols)
         local there = right(table.concat(symbols))
         if language.contains(symbols) ~= there then
           error(('%s: %s'):format(language.name, table.concat(symbols, ' ')))

@@ -1,5 +1,5 @@
--- brackets(deepest) -> a function that says whether a list of symbols is a string of balanced brackets of two types that
--- are at most this deep.
+-- brackets(deepest) -> a function that says whether a list of symbols is a string of balanced brackets of two types
+-- that are at most this deep.
 local closing = { ['('] = ')', ['['] = ']' }
 
 return function(deepest)

@@ -10,6 +10,7 @@ return {
   task = task, minutes = 5,
   models = {
     { name = 'NSPDA', states = 4 },
+    task.control,
   },
   search = { restarts = 300, together = 20, solved = 0 },
   trainer = function(seed, restart, model)

@@ -12,6 +12,7 @@ return {
   models = {
     { name = 'NSPDA, Hint #1', states = 4, hint = 'hint_1' },
     { name = 'NSPDA, Hint #2', states = 4, hint = 'hint_2' },
+    task.control,
   },
   search = { restarts = 200, together = 20, solved = 0 },
   trainer = function(seed, restart, model)

@@ -10,7 +10,7 @@ pd.session { log_level = 'off' }
 for _, grammar in ipairs { 'an_bn', 'an_bn_c_bm_am', 'anm_bn_cm', 'palindrome', 'parenthesis' } do
   test(grammar .. ': the whole automaton has no error, and random weights have', function()
     local task = recipe.task('acceptance', { grammar = grammar })
-    local programmed, random = task:nspda({ states = 6, hint = 'whole' }, 1), task:nspda({ states = 4 }, 1)
+    local programmed, random = task:network({ states = 6, hint = 'whole' }, 1), task:network({ states = 4 }, 1)
     for _, one in ipairs(task.tests) do
       test.equal(one.at_most, 0)
       test.equal(one.value(programmed), 0)
@@ -34,7 +34,7 @@ test('the automaton of the network is shown', function()
   local picture
   local run = { path = function(_, name) return top .. '/' .. name end,
     picture = function(_, name, svg) picture = { name, svg } end }
-  task.show(task:nspda({ states = 6, hint = 'whole' }, 1), run)
+  task.show(task:network({ states = 6, hint = 'whole' }, 1), run)
   assert(files.read(top .. '/automaton.txt'):find('the same answer 400 times', 1, true))
   test.equal(picture[1], 'automaton')
   assert(picture[2]:find('<svg', 1, true))

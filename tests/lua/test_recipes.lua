@@ -122,19 +122,36 @@ test('a recipe that is not complete is an error that names the key', function()
   test.fails('expected a table as its result, got a nil', function() recipe.load(top .. '/wrong.lua') end)
 end)
 
-test('the table counts all seeds', function()
+test('the table counts all seeds, of the control too', function()
   local script = pd.root .. '/scripts/experiments/recipes/table.lua'
-  local output, status = run(script, '--recipes', 'toy.lua,hard.lua', '--models', 'all', '--restarts', '2',
-    '--workers', '1', '--folder', 'grid', '--run-folder', 'table')
-  assert(status == 0, output)
-  local made = files.read(top .. '/table/models.csv')
-  has(made, 'Toy,LSTM,"difference, first",< 0.5,0.25,0.25,2 of 2')
-  has(made, 'Toy,Small LSTM,"difference, first",< 0.5,0.5,0.5,0 of 2')
-  assert(not files.read(top .. '/table/table.csv'):find('Small LSTM', 1, true), 'only the networks of the recipes')
-  for _, name in ipairs { 'what_learns_what.svg', 'toy-lengths.svg', 'hard-curves.svg' } do
-    assert(files.exists(top .. '/table/' .. name), name)
+  -- The control is the LSTM, after the model of the recipe.
+  for name, first in pairs { toy = '0.25', hard = '0.5' } do
+    files.write(('%s/%s.lua'):format(top, name), (text:gsub('FIRST', first):gsub("models = { (%b{}), (%b{}) }",
+      'models = { %2, %1 }')))
   end
-  has(files.read(top .. '/table/what_learns_what.svg'), '2/2')
+  local function table_of(models)
+    local output, status = run(script, '--recipes', 'toy.lua,hard.lua', '--models', models, '--restarts', '2',
+      '--workers', '1', '--folder', 'grid', '--run-folder', 'table-' .. models)
+    assert(status == 0, output)
+    return pd.csv.read(('%s/table-%s/table.csv'):format(top, models))
+  end
+  for models, controls in pairs { first = 0, control = 2 } do
+    local header, rows = table_of(models)
+    has(table.concat(header, ' '), 'LSTM best LSTM mean LSTM solved')
+    test.equal(#rows, 2)
+    for _, row in ipairs(rows) do
+      local value, solved = row.recipe == 'toy' and '0.25' or '0.5', row.recipe == 'toy' and '2 of 2' or '0 of 2'
+      test.equal(table.concat({ row.model, row.best, row.mean, row.solved }, ' '),
+        table.concat({ 'Small LSTM', value, value, solved }, ' '))
+      test.equal(row['LSTM mean'], controls > 0 and value or '')
+      test.equal(row['LSTM solved'], controls > 0 and solved or '')
+    end
+  end
+  has(files.read(top .. '/table-control/models.csv'), 'Toy,LSTM,"difference, first",< 0.5,0.5,0.5,0 of 2')
+  for _, name in ipairs { 'what_learns_what.svg', 'toy-lengths.svg', 'hard-curves.svg' } do
+    assert(files.exists(top .. '/table-control/' .. name), name)
+  end
+  has(files.read(top .. '/table-control/what_learns_what.svg'), '2/2')
 end)
 
 for _, name in ipairs(recipe.names()) do

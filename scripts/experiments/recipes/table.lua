@@ -1,5 +1,6 @@
 -- What learns what: the recipes of scripts/recipes, each with several seeds, as a table, a picture of tasks by models,
--- and learning curves and results by length of every recipe.
+-- and learning curves and results by length of every recipe. The control of a recipe is its model 'LSTM', a network
+-- without a stack that has the same search.
 --
 --   pushdown scripts/experiments/recipes/table.lua --recipes unmarked_reversal,dyck --restarts 5
 --   pushdown scripts/experiments/recipes/table.lua --recorded docs/results/recipes/runs.csv --missing leave
@@ -21,7 +22,8 @@ local options, run = experiment.start {
   name = 'recipes/table', doc = 'What learns what: all recipes, with several seeds each.',
   options = experiment.join_options({
     { 'recipes', recipe.names(), 'recipes' },
-    { 'models', 'first', 'the models of a recipe that are trained: the first, or all', choices = { 'first', 'all' } },
+    { 'models', 'control', 'the models of a recipe that are trained: the first, the first and the LSTM, or all',
+      choices = { 'first', 'control', 'all' } },
     { 'restarts', 5, 'seeds of every recipe', minimum = 1 },
     { 'folder', 'runs/recipes/grid', 'where the runs lie' },
   }, grid.options),
@@ -36,11 +38,18 @@ local groups = { 'DuSell and Chiang (2020)', 'Mali et al. (2021)', 'Grefenstette
 local place_of = {}
 for i, group in ipairs(groups) do place_of[group] = i end
 
+local function control_of(one)
+  for k, model in ipairs(one.models) do
+    if k > 1 and model.name == 'LSTM' then return model end
+  end
+end
+
 local recipes, grids = {}, { failures = 'report' }
 for i, name in ipairs(options.recipes) do
   recipes[i] = recipe.load(name)
+  local control = options.models == 'control' and control_of(recipes[i])
   for k, model in ipairs(recipes[i].models) do
-    if k == 1 or options.models == 'all' or options.missing == 'leave' then
+    if k == 1 or model == control or options.models == 'all' or options.missing == 'leave' then
       local slug = recipe.slug(model.name)
       grids[#grids + 1] = { name = ('recipes/%s/%s'):format(recipes[i].name, slug), script = here .. 'train.lua',
         folder = ('%s/%s/%s'):format(options.folder, recipes[i].name, slug), points = { {} },
@@ -78,18 +87,26 @@ end
 
 -- ---- Tables ----
 
+local function row_of(one, model, found)
+  local test = one.task.tests[1]
+  return { one.task.title, model.name, ('%s, %s'):format(test.quantity, test.name), recipe.bar(test),
+    best_of(test, found.values), statistics(found.values), ('%d of %d'):format(found.solved, #found.runs),
+    found.seconds / #found.runs / 60, one.name, one.task.group }
+end
+
+-- The summary has the first task of each paper. A regular language needs no stack.
 local all, first, summary, seen = {}, {}, {}, {}
 for _, one in ipairs(recipes) do
-  local test = one.task.tests[1]
-  for _, model in ipairs(one.models) do
+  for k, model in ipairs(one.models) do
     local found = outcome_of(one.name, model)
-    if found then
-      local row = { one.task.title, model.name, ('%s, %s'):format(test.quantity, test.name), recipe.bar(test),
-        best_of(test, found.values), statistics(found.values), ('%d of %d'):format(found.solved, #found.runs),
-        found.seconds / #found.runs / 60, one.name, one.task.group }
-      all[#all + 1] = row
-      if model == one.models[1] then first[#first + 1] = row end
-      if model == one.models[1] and not seen[one.task.group] and #summary < 5 then
+    if found then all[#all + 1] = row_of(one, model, found) end
+    if found and k == 1 then
+      local row, control = row_of(one, model, found), control_of(one)
+      local other = control and outcome_of(one.name, control)
+      local compared = other and row_of(one, control, other) or {}
+      for _, place in ipairs { 5, 6, 7 } do row[#row + 1] = compared[place] or '' end
+      first[#first + 1] = row
+      if not one.task.regular and not seen[one.task.group] and #summary < 5 then
         summary[#summary + 1], seen[one.task.group] = row, true
       end
     end
@@ -98,9 +115,12 @@ end
 local columns = { 'task', 'model', 'measure', 'bar', { 'best', format = '%.4g' }, { 'mean', format = '%.4g' }, 'solved',
   { 'minutes', format = '%.1f' }, 'recipe', 'paper' }
 run:table('models', { columns = columns, rows = all, title = 'All networks under the search of a recipe.' })
+for _, column in ipairs { { 'LSTM best', format = '%.4g' }, { 'LSTM mean', format = '%.4g' }, 'LSTM solved' } do
+  columns[#columns + 1] = column
+end
 run:table('table', { columns = columns, rows = first, note = rows.note, title = 'What learns what: the best and the '
   .. 'mean of the first test, and how many of the seeds pass all tests.' })
-run:table('summary', { columns = columns, rows = summary, title = 'The first task of each paper.' })
+run:table('summary', { columns = columns, rows = summary, title = 'The first task of each paper that is not regular.' })
 
 -- ---- Pictures ----
 

@@ -28,8 +28,16 @@ return function(options)
   function task.train(_, count, seed) return strings(1, longest, count, seed, near) end
   function task.valid(_, count, seed) return strings(1, 42, count, seed + 2 ^ 33, far) end
 
-  -- A network with `states` state neurons, in which a part of the automaton is written if model.hint names it.
-  function task.nspda(_, model, seed)
+  -- The control of every recipe: no stack and no hint.
+  task.control = { name = 'LSTM', hidden = 20 }
+
+  -- A network with `states` state neurons, in which a part of the automaton is written if model.hint names it, or an
+  -- LSTM with `hidden` units.
+  function task.network(_, model, seed)
+    if model.hidden then
+      return pd.model.recognizer { alphabet = task.alphabet, seed = seed,
+        controller = { kind = 'lstm', hidden = model.hidden } }
+    end
     local network = pd.model.recognizer { alphabet = task.alphabet, architecture = 'nspda', order = 'third',
       states = model.states, discrete = 'never', seed = seed }
     if model.hint then pd.model.insert_rules(network, options.grammar .. '/' .. model.hint) end
@@ -41,7 +49,7 @@ return function(options)
   --
   -- Every symbol has the label as its target (`stepwise`), which shows at once where a string goes wrong.
   function task:training(seed, restart, model, given)
-    local training = { model = self:nspda(model, 1000 * seed + restart), seed = seed, batch = 10,
+    local training = { model = self:network(model, 1000 * seed + restart), seed = seed, batch = 10,
       objective = { kind = 'stepwise', average = true }, optimizer = { kind = 'adam', learning_rate = 0.003 },
       clip_norm = 5, decay_patience = 0, stop_patience = 0, stop_accuracy = 0 }
     local train = self:train(given.strings or 1000, seed)

@@ -36,7 +36,9 @@ return function(options)
   local trained = options.trained or 40
   local longest, of_a_test = smoke and 12 or options.longest or 500, smoke and 10 or 1000
 
-  local task = { title = language.title .. ', FLaRe', group = 'Butoi et al. (2025)' }
+  local regular = language.level == 'regular'
+  local task = { title = language.title .. ', FLaRe' .. (regular and ' (regular)' or ''), regular = regular,
+    group = 'Butoi et al. (2025)' }
 
   -- A stage of a trainer with strings of these lengths. stage: its other keys, and seed; strings, of the paper's
   -- sampling; near (0), strings more, half of which are hard negatives; validated, their longest length in validation.

@@ -6,7 +6,7 @@
 #   install_packages.sh build   everything
 #   install_packages.sh fuzz    Clang with libFuzzer, and the packages of the core
 #   install_packages.sh check   as build, the programs of the format and lint checks, and files for tests
-#   install_packages.sh ci      as check and test, a browser for the pages of reports, and MkDocs for the documentation
+#   install_packages.sh ci      as check and test, and what no test may skip for: a browser, MkDocs, Slurm, Jupyter's client
 # Installs as root or through a password-less sudo; otherwise prints the command to run and stops.
 # Without apt it checks that the libraries are installed. It changes nothing before all checks have
 # passed.
@@ -225,14 +225,15 @@ add_offered() {
   missing="$missing $1"
 }
 # add_optional: adds the library of the kernel for notebooks, and what the tests of the Python module,
-# of pages in a browser and of the documentation site need. A system that does not offer them has no
-# kernel and skips these tests. In Debian 12 the library is xeus-dev.
+# of notebooks, of Slurm, of pages in a browser and of the documentation site need. A system that
+# does not offer them has no kernel and skips these tests. In Debian 12 the library is xeus-dev.
 add_optional() {
   [ "$purpose" != fuzz ] || return 0
   is_installed xeus-dev || add_offered xeus-zmq-dev || add_offered xeus-dev || true
   case $purpose in
     test) offered="python3-pytest python3-numpy" ;;
-    ci) offered="python3-pytest python3-numpy chromium-headless-shell mkdocs-material" ;;
+    ci) offered="python3-pytest python3-numpy chromium-headless-shell mkdocs-material slurm-wlm munge \
+python3-jupyter-client" ;;
     *) offered="" ;;
   esac
   for package in $offered; do add_offered $package || true; done

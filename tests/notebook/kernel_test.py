@@ -143,7 +143,7 @@ assert result(run("a + 1")[0])["text/plain"] == "6", "locals live on"
 published, _ = run("pd> n + 1\n4\npd> for i = 1, 2 do\n...   n = n + i\n... end\npd> n")
 assert result(published)["text/plain"] == "6", published
 assert [c["data"]["text/plain"] for k, c in published if k == "display_data"] == ["4"], published
-assert "shutting its kernel down" in run("quit")[1]["evalue"]
+assert "shut its kernel down" in run("quit")[1]["evalue"]
 assert ", middle half " in streams(run(":time -n 5 math.sin(1)")[0], "stdout")
 
 # A training shows one line and replaces it.

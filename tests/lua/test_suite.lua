@@ -9,7 +9,7 @@ local test = require 'pushdown.test'
 
 local flare = pd.root .. '/scripts/experiments/flare/'
 local languages, sampling = dofile(flare .. 'languages.lua'), dofile(flare .. 'sampling.lua')
-local beyond = dofile(flare .. 'beyond.lua')
+local beyond, rules = dofile(flare .. 'beyond.lua'), dofile(pd.root .. '/tests/lua/flare_rules.lua')
 local folder = test.folder()
 
 -- Those of the benchmark and ours.
@@ -43,52 +43,28 @@ test('grammars and predicates of the languages agree on every short string', fun
   assert(valid > 1000)
 end)
 
--- The languages whose strings are computed, by other means: with ordinary numbers and with text.
-local function number(digits)
-  local sum = 0
-  for i = #digits, 1, -1 do sum = 2 * sum + tonumber(digits:sub(i, i)) end
-  return sum
-end
-
-local function with_mark(image)
-  return function(text)
-    local first, second = text:match '^([^#]*)#([^#]*)$'
-    return first ~= nil and second == image(first)
+test('the languages of the benchmark are those of the published labels', function()
+  local hard_negatives = dofile(flare .. 'hard_negatives.lua')
+  for _, language in ipairs(languages) do
+    local valid, rule = 0, assert(rules[language.name], language.name)
+    for _, set in ipairs { sampling.sample(language, 300, { 0, 40 }, 3),
+      language.counted and sampling.sample(language, 100, { 0, 40 }, 4)
+        or hard_negatives(language, 100, { 0, 40 }, 4, 0.8) } do
+      local labels = set:labels()
+      for i, string in ipairs(set:strings()) do
+        local text = type(string) == 'table' and table.concat(string) or string:gsub(' ', '')
+        test.equal(labels[i], rule(text), ('%s: %s'):format(language.name, text))
+        valid = valid + (labels[i] and 1 or 0)
+      end
+    end
+    assert(valid > 100, language.name)
   end
-end
-
-local function with_sign(sign, compute)
-  return function(text)
-    local x, y, z = text:match('^([01]+)' .. sign .. '([01]+)=([01]+)$')
-    return x ~= nil and compute(number(x), number(y)) == number(z)
-  end
-end
-
-local computed = {
-  marked_copy = with_mark(function(first) return first end),
-  odds_first = with_mark(function(first) return (first:gsub('(.).?', '%1')) .. (first:gsub('.(.?)', '%1')) end),
-  bucket_sort = with_mark(function(first)
-    local symbols = pd.tables.matches(first, '.')
-    table.sort(symbols)
-    return table.concat(symbols)
-  end),
-  missing_duplicate_string = function(text)
-    local whole, missing = text:gsub('_', '1')
-    return missing == 1 and #text % 2 == 0 and whole:sub(1, #text / 2) == whole:sub(#text / 2 + 1)
-  end,
-  binary_addition = with_sign('%+', function(x, y) return x + y end),
-  binary_multiplication = with_sign('×', function(x, y) return x * y end),
-  compute_sqrt = function(text)
-    local x, z = text:match '^([01]+)=([01]+)$'
-    return x ~= nil and math.floor(math.sqrt(number(x))) == number(z)
-  end,
-}
+end)
 
 test('computed languages have the right short strings, and the symbols that may follow', function()
   local checked = 0
   for _, language in ipairs(languages) do
-    local right = computed[language.name]
-    test.equal(right ~= nil, language.draw ~= nil, language.name)
+    local right = language.draw and rules[language.name]
     if right then
       local longest = ({ [3] = 9, [4] = 8, [6] = 5 })[#language.alphabet]
       local strings, follow = {}, {}
@@ -156,6 +132,50 @@ test('numbers of any size: the root, the quotient and the product of 400 digits 
     test.equal(binary.compare(binary.sum(binary.product(q, b), rest), a), 0)
     local above = binary.sum(r, { 1 })
     assert(binary.compare(binary.product(r, r), a) <= 0 and binary.compare(binary.product(above, above), a) > 0)
+  end
+end)
+
+-- The numbers are those of Python: int(math.sqrt(x)) and math.isqrt(x).
+test('published labels of Compute Sqrt have the roots of numbers in double precision', function()
+  local binary = dofile(flare .. 'binary.lua')
+  local function root_of(name, ...)
+    local symbols = {}
+    binary.write(symbols, binary[name](...), 40)
+    local sum = 0
+    for i = #symbols, 1, -1 do sum = 2 * sum + tonumber(symbols[i]) end
+    return sum
+  end
+  local function bits(number)
+    local list = {}
+    while number > 0 do
+      list[#list + 1] = number % 2
+      number = math.floor(number / 2)
+    end
+    return list
+  end
+  -- 94906267² - 1 has 54 digits; the double next to it is 94906267².
+  local below = binary.difference(binary.product(bits(94906267), bits(94906267)), { 1 })
+  test.equal(root_of('root', below), 94906266)
+  test.equal(root_of('double_root', below), 94906267)
+  test.equal(root_of('root', binary.ones(60)), 2 ^ 30 - 1)
+  test.equal(root_of('double_root', binary.ones(60)), 2 ^ 30)
+  for _, x in ipairs { 0, 1, 2, 15, 16, 2 ^ 52 - 1, 2 ^ 52 } do
+    test.equal(root_of('double_root', bits(x)), math.floor(math.sqrt(x)), x)
+    test.equal(root_of('root', bits(x)), math.floor(math.sqrt(x)), x)
+  end
+  test.fails('at most 1,023 digits, got 1100', function() binary.double_root(binary.ones(1100)) end)
+  local protocol = dofile(flare .. 'protocol.lua')
+  local options = {}
+  for _, option in ipairs(protocol.with_options(protocol.run_options)) do options[option[1]] = option[2] end
+  local published = protocol.languages.compute_sqrt.published
+  options = pd.tables.merged(options, protocol.smoke, { task = 'compute_sqrt', lengths = { 150, 160 }, strings = 60 })
+  for labels, language in pairs { [true] = published, [false] = protocol.languages.compute_sqrt } do
+    options.published_labels = labels
+    local set, right = protocol.sets(options).train, 0
+    for i, string in ipairs(set:strings()) do
+      right = right + (language.contains(words(string)) == set:labels()[i] and 1 or 0)
+    end
+    test.equal(right, 60)
   end
 end)
 

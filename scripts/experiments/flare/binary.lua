@@ -102,6 +102,28 @@ function M.root(a)
   return root
 end
 
+-- The root of the number rounded to double precision, itself rounded to double precision and then down: what
+-- int(math.sqrt(a)) is in Python. It equals M.root up to 52 digits. Its bits are exact, because a double is a whole
+-- number of 53 digits times a power of 2.
+function M.double_root(a)
+  if #a > 1023 then error(('[flare] the root of a double: expected at most 1,023 digits, got %d'):format(#a), 0) end
+  local kept = math.max(0, #a - 53)
+  local high, bits = 0, {}
+  for i = #a, kept + 1, -1 do high = 2 * high + a[i] end
+  -- Rounds to the nearest number, in the middle between two to the even one.
+  if a[kept] == 1 then
+    local above = high % 2 == 1
+    for i = 1, kept - 1 do above = above or a[i] == 1 end
+    if above then high = high + 1 end
+  end
+  local root = math.floor(math.sqrt(high * 2 ^ kept))
+  while root > 0 do
+    bits[#bits + 1] = root % 2
+    root = (root - bits[#bits]) / 2
+  end
+  return bits
+end
+
 -- A number drawn uniformly from 0 to `largest`.
 function M.draw(random, largest)
   while true do

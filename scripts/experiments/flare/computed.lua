@@ -2,14 +2,16 @@
 -- behind a mark, two numbers and their sum or product, a number and its root, a string twice with one symbol missing.
 -- Butoi et al. (2025) describe them; how long the parts are, how numbers are drawn and that their lowest digits come
 -- first is taken from the paper's program (rycolab/neural-network-recognizers, src/recognizers/hand_picked_languages).
--- Different from it: the length of a whole string is uniform, and roots are exact (the program takes that of a
--- floating-point number, which is wrong for many numbers of more than 52 digits).
+-- Different from it: the length of a whole string is uniform, and roots are exact. The program takes the root of a
+-- number in double precision, which is wrong for many numbers of more than 52 digits; `published` is the language with
+-- these labels.
 --
 -- Every language has name, title, level, alphabet, and
 --   contains(symbols)     whether a list of symbols is in the language
 --   draw(random, length)  a string of this length, nil if there is none
 --   next(symbols)         for a string of the language, the lists of symbols that may follow its first 0 .. n symbols,
 --                         where '' is the end
+--   published             absent, or the same language with the labels of the published strings
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 local binary = dofile(here .. 'binary.lua')
 
@@ -208,6 +210,16 @@ local missing_duplicate = { name = 'missing_duplicate_string', title = 'Missing 
   end,
 }
 
+local function root_by(root)
+  return equation('compute_sqrt', 'Compute Sqrt', { '=' }, root, function(random, digits)
+    local parts = parts_of(random, { 2, 1 }, digits)
+    return { binary.draw(random, binary.ones(math.min(parts[1], 2 * parts[2]))) }, parts
+  end)
+end
+
+local square_root = root_by(binary.root)
+square_root.published = root_by(binary.double_root)
+
 return {
   marked('marked_copy', 'Marked Copy', bits, function(symbols) return symbols end),
   missing_duplicate,
@@ -216,9 +228,6 @@ return {
   operation('binary_multiplication', 'Binary Multiplication', '×', { 1, 1, 2 }, binary.product, function(most, x)
     return #x > 0 and binary.quotient(most, x) or nil
   end),
-  equation('compute_sqrt', 'Compute Sqrt', { '=' }, binary.root, function(random, digits)
-    local parts = parts_of(random, { 2, 1 }, digits)
-    return { binary.draw(random, binary.ones(math.min(parts[1], 2 * parts[2]))) }, parts
-  end),
+  square_root,
   marked('bucket_sort', 'Bucket Sort', { '1', '2', '3', '4', '5' }, sorted),
 }

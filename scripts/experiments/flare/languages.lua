@@ -19,25 +19,27 @@ local function cycle()
   return text(lines)
 end
 
--- Digits below 5 with + - * in their usual order, '=', and the value modulo 5. The state is the sum before the last
--- product, and that product.
+-- Digits below 5 with + - * between them, '=', and the value modulo 5. The benchmark's program computes from left to
+-- right: no operator has precedence.
+local operations = {
+  ['+'] = function(a, b) return (a + b) % 5 end,
+  ['-'] = function(a, b) return (a - b) % 5 end,
+  ['*'] = function(a, b) return a * b % 5 end,
+}
+
 local function arithmetic()
-  local digits, lines = {}, {}
-  for digit = 0, 4 do digits[#digits + 1] = ("'%d' V0_%d"):format(digit, digit) end
-  lines[1] = 'S -> ' .. table.concat(digits, ' | ')
-  for sum = 0, 4 do
-    for product = 0, 4 do
-      local value, next_ones = (sum + product) % 5, { {}, {}, {} }
-      for digit = 0, 4 do
-        table.insert(next_ones[1], ("'%d' V%d_%d"):format(digit, value, digit))
-        table.insert(next_ones[2], ("'%d' V%d_%d"):format(digit, value, -digit % 5))
-        table.insert(next_ones[3], ("'%d' V%d_%d"):format(digit, sum, product * digit % 5))
-      end
-      local name = ('%d_%d'):format(sum, product)
-      lines[#lines + 1] = ("V%s -> '+' A%s | '-' B%s | '*' C%s | '=' '%d'"):format(name, name, name, name, value)
-      for k, letter in ipairs { 'A', 'B', 'C' } do
-        lines[#lines + 1] = ('%s%s -> %s'):format(letter, name, table.concat(next_ones[k], ' | '))
-      end
+  local function digits(value_of)
+    local list = {}
+    for digit = 0, 4 do list[digit + 1] = ("'%d' V%d"):format(digit, value_of(digit)) end
+    return table.concat(list, ' | ')
+  end
+  local lines = { 'S -> ' .. digits(function(digit) return digit end) }
+  for value = 0, 4 do
+    lines[#lines + 1] = ("V%d -> '+' A%d | '-' B%d | '*' C%d | '=' '%d'"):format(value, value, value, value, value)
+    for _, next_one in ipairs { { 'A', '+' }, { 'B', '-' }, { 'C', '*' } } do
+      lines[#lines + 1] = ('%s%d -> %s'):format(next_one[1], value, digits(function(digit)
+        return operations[next_one[2]](value, digit)
+      end))
     end
   end
   return text(lines)
@@ -72,25 +74,15 @@ local function in_cycle(symbols)
   return symbols[#symbols] == tostring(place)
 end
 
--- Digits and operators in turn, '=', and the value modulo 5.
 local function in_arithmetic(symbols)
-  local sum, product, operator = 0, 1, '*'
-  for i = 1, #symbols - 2 do
-    if i % 2 == 1 then
-      local digit = tonumber(symbols[i])
-      if not digit then return false end
-      if operator == '*' then
-        product = product * digit % 5
-      else
-        sum, product = (sum + product) % 5, operator == '+' and digit or -digit % 5
-      end
-    else
-      operator = symbols[i]
-      if not operator:find '^[-+*]$' then return false end
-    end
+  local value = tonumber(symbols[1])
+  if #symbols < 3 or not value then return false end
+  for i = 2, #symbols - 2, 2 do
+    local operation, digit = operations[symbols[i]], tonumber(symbols[i + 1])
+    if not operation or not digit then return false end
+    value = operation(value, digit)
   end
-  return #symbols >= 3 and #symbols % 2 == 1 and symbols[#symbols - 1] == '='
-    and symbols[#symbols] == tostring((sum + product) % 5)
+  return #symbols % 2 == 1 and symbols[#symbols - 1] == '=' and symbols[#symbols] == tostring(value)
 end
 
 -- The second half is the first one reversed; a mark may be in the middle only.

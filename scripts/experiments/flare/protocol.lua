@@ -46,6 +46,8 @@ M.options = {
   { 'rate_after', 1, 'times --learning-rate is the learning rate at the start of the stage after it', type = 'number',
     minimum = 0 },
   { 'data_seed', 1, 'decides all strings, the same for every run', minimum = 0 },
+  { 'published_labels', false, 'labels as in the published strings, also where they are wrong: compute_sqrt has the '
+    .. 'roots of numbers in double precision' },
   { 'validation', 'short', 'the strings that choose epoch and setting', choices = { 'short', 'long' } },
   { 'loss', 'recognition', 'of the label alone, or with that of the next symbols of valid strings (lm), of the sets of '
     .. 'symbols that may follow in them (ns), or of both', choices = { 'recognition', 'recognition+lm',
@@ -152,10 +154,16 @@ for _, each in ipairs {
   }
 end
 
+-- A language, with --published-labels or the published strings that of their labels; nil if there is none.
+local function language_of(options)
+  local language = M.languages[M.name_of(options.task)]
+  return (options.published_labels or options.data ~= '') and language and language.published or language
+end
+
 -- The strings of a language and hard negatives in equal numbers, of the lengths of the test, over the alphabet of the
 -- training strings; nil if there are none.
 function M.hard(options, alphabet)
-  local language = M.languages[M.name_of(options.task)]
+  local language = language_of(options)
   if not language or language.counted or options.hard_strings == 0 then return nil end
   return hard_negatives(language, options.hard_strings, options.test_lengths,
     grid.seed('flare', 'hard', options.data_seed), 0.5, alphabet)
@@ -209,7 +217,7 @@ function M.sets(options)
     end
     return sets
   end
-  local language, sets = M.languages[options.task], {}
+  local language, sets = M.languages[options.task] and language_of(options), {}
   if not language then
     error(("--task %s: expected one of %s, %s, or --data with the benchmark's folders"):format(options.task,
       table.concat(M.tasks, ', '), table.concat(M.beyond, ', ')), 0)

@@ -14,6 +14,9 @@
 -- An entry of scripts/experiments/all.lua in the place of the script stands for the entry's first script with its
 -- arguments: <!-- table: state_tracking-small:scores | task | RNN -->.
 --
+-- A page in the place of the script, docs/results/nspda.md, stands for its last table, so that a result is written in
+-- one place.
+--
 -- <!-- text: SCRIPT:NAME --> and <!-- end of text --> are around the whole file NAME.md of the script.
 --
 -- The comment <!-- pictures: SCRIPT --> means that the script also makes those SVG files that the page shows and that
@@ -135,7 +138,21 @@ local function folder_of(named)
   return folder
 end
 
+-- M.last_table(page) -> the last table of a page in Markdown.
+function M.last_table(page)
+  local lines, after = {}, true
+  for line in (page .. '\n'):gmatch '(.-)\n' do
+    if line:sub(1, 1) == '|' then
+      if after then lines = {} end
+      lines[#lines + 1] = line
+    end
+    after = line:sub(1, 1) ~= '|'
+  end
+  return table.concat(lines, '\n')
+end
+
 local function make(named, columns)
+  if named:find '%.md$' then return M.select(M.last_table(files.read(pd.root .. '/' .. named)), columns) end
   local script, name = named:match '^([^:]+):?([%w_]*)$'
   if name == '' then name = script:match '([%w_]+)%.lua$' end
   local text = files.read(('%s/%s.md'):format(folder_of(script), name))

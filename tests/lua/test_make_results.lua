@@ -36,6 +36,24 @@ test('only the text between the comments is replaced', function()
   test.equal(results.filled(filled, function() return 'old' end), (page:gsub('old', '\nold\n')))
 end)
 
+test('the last table of a page', function()
+  test.equal(results.last_table '| a |\n|---|\n| 1 |\n\ntext\n\n| b |\n|---|\n| 2 |\n| 3 |\n\nend\n',
+    '| b |\n|---|\n| 2 |\n| 3 |')
+  test.equal(results.last_table 'text\n', '')
+end)
+
+test('every result of a table or figure of a paper is one of five words', function()
+  local words, found = { agrees = true, partly = true, no = true, inconclusive = true, ['not run'] = true }, 0
+  for _, page in ipairs { 'ns_rnn', 'diffstk', 'transduction', 'syntax', 'nspda' } do
+    local text = results.last_table(pd.file.read(('%s/docs/results/%s.md'):format(pd.root, page)))
+    for word in results.select(text, results.columns '| result'):gsub('^.-\n.-\n', ''):gmatch '| ([^|]-) |' do
+      assert(words[word], ('%s: %s'):format(page, word))
+      found = found + 1
+    end
+  end
+  test.equal(found, 42)
+end)
+
 test('a text is replaced as a whole', function()
   local page = 'a\n<!-- text: a/b.lua:c -->\nold\n<!-- end of text -->\nb\n'
   test.equal(results.filled(page, function(script, columns) return script .. tostring(columns) .. '\n' end),

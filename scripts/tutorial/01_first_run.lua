@@ -38,7 +38,7 @@
 --
 -- `t:run()` shows one [live view](../reference/training.md#to-the-end-with-a-live-view) and returns a
 -- summary. The string `w` has a length that the model was trained on, and its two log-probabilities,
--- of the grammar and of the model, are close. After the mark the model expects a 1, the last symbol of
+-- of the sampler and of the model, are close. After the mark the model expects a 1, the last symbol of
 -- the first half.
 --
 -- The rest of this chapter is a script that trains longer and on longer strings, beside the LSTM
@@ -66,10 +66,11 @@ local options, run = experiment.start {
 
 -- ## The data
 --
--- A grammar is a distribution over strings. The sampler first draws a length, uniformly among the
--- lengths that have strings, and then a string of exactly that length. It computes the exact
--- probability of every string. The cross-entropy of this distribution on the test strings is the
--- lower bound: no model does better in the long run.
+-- A grammar is a distribution over strings of all lengths. The sampler makes another one from it: it
+-- first draws a length, uniformly among the lengths that have strings, and then a string of exactly
+-- that length from the grammar. It computes the exact probability with which it draws a string. The
+-- cross-entropy of the sampler's distribution on the test strings is the lower bound: no model does
+-- better in the long run.
 local grammar = pd.grammar.load 'marked_reversal'
 local sampler = grammar:sampler { lengths = options.lengths }
 local held_out = math.max(1, math.floor(options.strings / 10))
@@ -152,11 +153,12 @@ run:table('results', {
 })
 
 -- What is the probability of one long string? A model that has learned the rule gives it almost the
--- log-probability that it has in the grammar.
+-- log-probability with which the sampler draws it.
 local longest = ''
 for _, string in ipairs(test:strings()) do longest = #string > #longest and string or longest end
 local function log_probability(of) return ('%.2f'):format(of:log_probability(longest)) end
-print(('\nThe longest test string has the log-probability %s in the grammar,'):format(log_probability(sampler)))
+print(('\nThe longest test string has the log-probability %s for the sampler that drew it,'):format(
+  log_probability(sampler)))
 print(('%s for the LSTM and %s for the NS-RNN.'):format(log_probability(models[1].learned),
   log_probability(models[2].learned)))
 

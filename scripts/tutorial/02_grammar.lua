@@ -65,8 +65,10 @@ print(pd.plot.bars_text { categories = lengths, series = { { y = probabilities }
 
 -- ## The bound
 --
--- A sampler draws a length uniformly from an interval and then a string. It computes the
--- probability of each string, and from these the cross-entropy of a dataset under its own source.
+-- A sampler draws a length uniformly from an interval and then a string of this length from the
+-- grammar. So its distribution is not that of the grammar, whose lengths have the probabilities above.
+-- It computes the probability with which it draws each string, and from these its own cross-entropy on
+-- a dataset.
 -- This is the lower bound with which every language model is compared.
 local sampler = grammar:sampler { lengths = { 3, 12 } }
 local strings = sampler:dataset(options.strings, { seed = 1 })

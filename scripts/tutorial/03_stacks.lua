@@ -51,15 +51,15 @@ run:table('superposition_gradients', {
 --
 -- Here every vector on the stack has a strength, a number that says how much of it is there. A step
 -- first removes some strength from the top, then pushes a vector with its own strength. The reading
--- covers the uppermost strength of 1: it is the sum of the vectors there, each times the part of its
--- strength that lies in this range.
+-- takes vectors from the top down until their strengths add up to 1, and sums them, each times its
+-- strength. Of the last one it takes only the part that is missing to 1.
 readings = pd.stack.simulate {
   kind = 'stratification',
   push = pd.tensor({ { 0.8, 0.5, 0.9 } }, { dtype = 'float64' }),
   pop = pd.tensor({ { 0, 0.1, 0.9 } }, { dtype = 'float64' }),
   vectors = pd.tensor({ { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } }, { dtype = 'float64' }),
 }
-print('\nstratification: what is in the uppermost strength of 1')
+print('\nstratification: the part of each vector in the reading')
 rows = {}
 for t, reading in ipairs(readings:to_table()[1]) do
   rows[t] = { t - 1, reading[1], reading[2], reading[3] }
@@ -101,9 +101,14 @@ run:picture('strengths', pd.plot.heat_map { values = values, x_labels = { '1', '
 -- `{push 0, push 1, replace with 0, replace with 1, pop}`.
 --
 -- The example has three steps: push 1 with certainty; push 1 or leave the top unchanged, each with
--- weight 0.5; pop if possible. A run is one path of the automaton. After the three steps, the runs
--- that pushed twice have the first 1 on top again. The others have popped down to the bottom, which
--- `bottom = 'reexposed'` allows. Both groups of runs have the weight 0.5.
+-- weight 0.5; pop if possible. `weights` has one list for each string of the batch, in it one list
+-- for each step, and in this one row for each top symbol: the first row is used where 0 is on top,
+-- the second where 1 is on top. So `{ push_1, push_1 }` pushes 1 whatever is on top, and the two rows
+-- of `maybe_push_1` differ, because leaving the top unchanged means to replace it with itself.
+--
+-- A run is one path of the automaton. After the three steps, the runs that pushed twice have the
+-- first 1 on top again. The others have popped down to the bottom, which `bottom = 'reexposed'`
+-- allows. Both groups of runs have the weight 0.5.
 local push_1 = { 0, 1, 0, 0, 0 }
 local maybe_push_1 = { { 0, 0.5, 0.5, 0, 0 }, { 0, 0.5, 0, 0.5, 0 } }
 local pop = { 0, 0, 0, 0, 1 }

@@ -190,7 +190,8 @@ print(('\n%s: %s'):format(folder, tostring(pd.model.load(folder))))
 -- With two stacks a network can do more than with one: two stacks can simulate the tape of a Turing
 -- machine. A state may be a table of tables, so a single definition can contain several memories.
 -- Here each stack holds vectors with strengths, as in Grefenstette et al. (2015): a pop removes
--- strength from the top, and the reading is the content of the uppermost strength of 1.
+-- strength from the top, and the reading sums vectors from the top down until their strengths add up
+-- to 1.
 local function moved(stack, strength, taken, vector)
   local above = stack.strengths:sum(2):unsqueeze(2) - stack.strengths:cumsum(2)
   local left = (stack.strengths - (taken - above):relu()):relu()

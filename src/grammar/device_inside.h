@@ -1,5 +1,4 @@
-// Probabilities of many strings, and length tables of many grammars, on a CUDA device
-// (kernel/grammar/device_grammar.h).
+// Probabilities of many strings on a CUDA device (kernel/grammar/device_grammar.h).
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -15,13 +14,6 @@ namespace pushdown {
 // or too little memory.
 std::vector<double> device_log_probabilities(const Grammar& grammar,
                                              const std::vector<Word>& words);
-
-// Returns, for each grammar, log T[A,l] of length_table.h: rows of max_length + 1 numbers, one row
-// for each nonterminal A of its normal form, stored one after another. Length 0, the empty string,
-// is in the row of the start symbol. Throws std::invalid_argument if max_length is negative, and
-// std::runtime_error as above.
-std::vector<std::vector<double>> device_length_masses(const std::vector<Grammar>& grammars,
-                                                      int max_length);
 
 // ---- Data passed to the device. ----
 
@@ -45,58 +37,35 @@ class DeviceImage {
   std::vector<std::byte> bytes_;
 };
 
-// Normal forms of grammars in an image.
-class DeviceGrammars {
+// The normal form of a grammar in an image.
+class GrammarImage {
  public:
-  explicit DeviceGrammars(const std::vector<Grammar>& grammars, DeviceImage& image);
-  // Returns a grammar without its pointers, for its sizes.
-  const DeviceGrammar& operator[](std::size_t k) const { return grammars_[k]; }
-  std::size_t size() const { return grammars_.size(); }
+  GrammarImage(const Grammar& grammar, DeviceImage& image);
+  // Returns the grammar without its pointers, for its sizes.
+  const DeviceGrammar& sizes() const { return grammar_; }
   // Sets the pointers of the image for memory that starts at `first`.
   void point(DeviceImage& image, const void* first) const;
   std::size_t place() const { return place_; }
 
  private:
-  struct Places {
-    std::size_t rule_begin, rules, pairs, closure_begin, closure;
-  };
-  std::vector<DeviceGrammar> grammars_;
-  std::vector<Places> places_;
-  std::size_t place_ = 0;
+  DeviceGrammar grammar_{};
+  std::size_t rule_begin_, rules_, pairs_, closure_begin_, closure_, place_;
 };
 
 // A batch of strings of one grammar.
 class InsideBatch {
  public:
   InsideBatch(const Grammar& grammar, const std::vector<Word>& words);
+  std::int64_t strings() const { return strings_; }
   std::int64_t numbers() const { return numbers_; }  // size of the memory in numbers
   const DeviceImage& image_for(const void* first);
   DeviceInside work(const void* first, double* memory, double* results) const;
 
  private:
   DeviceImage image_;
-  DeviceGrammars grammars_;
+  GrammarImage grammar_;
   std::int64_t strings_ = 0, numbers_ = 0;
   std::size_t symbols_ = 0, begin_ = 0, place_ = 0;
-};
-
-class LengthBatch {
- public:
-  LengthBatch(const std::vector<Grammar>& grammars, int max_length);
-  std::int64_t numbers() const { return numbers_; }
-  std::int64_t results() const { return results_; }
-  std::int64_t result_size(std::size_t k) const {  // of grammar k
-    return grammars_[k].size * (max_length_ + std::int64_t{1});
-  }
-  const DeviceImage& image_for(const void* first);
-  DeviceLengths work(const void* first, double* memory, double* results) const;
-
- private:
-  DeviceImage image_;
-  DeviceGrammars grammars_;
-  int max_length_;
-  std::int64_t numbers_ = 0, results_ = 0;
-  std::size_t place_ = 0, result_place_ = 0;
 };
 
 }  // namespace pushdown

@@ -73,6 +73,5 @@ template void device_optimizer_step(const DeviceOptimizerStep<float>&, void*);
 template void device_optimizer_step(const DeviceOptimizerStep<double>&, void*);
 
 void device_inside(const DeviceInside&, void*) { fail_without_cuda(); }
-void device_lengths(const DeviceLengths&, void*) { fail_without_cuda(); }
 
 }  // namespace pushdown

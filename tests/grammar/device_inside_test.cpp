@@ -1,6 +1,5 @@
-// Inside weights and length tables by the source of the CUDA kernels, in teams of processor
-// threads, compared with inside.h and length_table.h. If there is a device, the kernels run there,
-// too.
+// Inside weights by the source of the CUDA kernels, in teams of processor threads, compared with
+// inside.h. If there is a device, the kernels run there, too.
 // label: long
 #include "grammar/device_inside.h"
 
@@ -43,19 +42,6 @@ std::vector<double> inside_by_teams(const Grammar& grammar, const std::vector<Wo
   return results;
 }
 
-std::vector<double> lengths_by_teams(const std::vector<Grammar>& grammars, int max_length, int size,
-                                     int lanes) {
-  LengthBatch batch(grammars, max_length);
-  std::vector<double> memory(batch.numbers(), kNaN),
-      results(static_cast<std::size_t>(batch.results()), kNaN);
-  std::vector<std::byte> bytes(batch.image_for(nullptr).bytes().size());
-  bytes = batch.image_for(bytes.data()).bytes();
-  const auto work = batch.work(bytes.data(), memory.data(), results.data());
-  for (std::int64_t k = 0; k < work.count; ++k)
-    run_team(size, lanes, [&](const ThreadTeam& team) { device::LengthLoop(work, k).run(team); });
-  return results;
-}
-
 void expect_log(double expected, double got, const std::string& what) {
   if (std::isinf(expected))
     EXPECT_EQ(expected, got) << what;
@@ -69,17 +55,6 @@ std::vector<Grammar> grammars() {
   for (const auto& [name, text] : oracle::grammar_texts()) all.push_back(grammar_of(text));
   return all;
 }
-// The mean of the masses from the start symbol and from another nonterminal, which is the mass of a
-// grammar whose start symbol chooses between them.
-double mean_mass(const Grammar& grammar, int nonterminal, int length) {
-  auto source = grammar.source();
-  const auto& names = grammar.nonterminals();
-  source.start = "Either";
-  for (const int choice : {grammar.start(), nonterminal})
-    source.rules.push_back({"Either", {{false, names[choice]}}, 0.5});
-  return std::exp(LengthTable(Grammar(source), length).log_mass(length));
-}
-
 TEST(DeviceInside, AllWordsOfEveryGrammar) {
   for (const Grammar& grammar : grammars()) {
     auto words = oracle::all_words(grammar.alphabet().size(), 4);
@@ -130,48 +105,6 @@ TEST(DeviceInside, LongStrings) {
   expect_log(log_probability(grammar, word), inside_by_teams(grammar, {word}, 2, 1)[0], "150");
 }
 
-TEST(DeviceLengths, EveryNonterminal) {
-  const auto all = grammars();
-  constexpr int kLongest = 9;
-  for (const auto& [size, lanes] : {std::pair{1, 1}, {4, 2}, {64, 32}}) {
-    const auto got = lengths_by_teams(all, kLongest, size, lanes);
-    std::size_t next = 0;
-    for (const Grammar& grammar : all) {
-      const auto& form = grammar.normal_form();
-      for (int a = 0; a < form.size; ++a)
-        for (int l = 0; l <= kLongest; ++l, ++next) {
-          if (l == 0 && a != grammar.start()) {
-            EXPECT_TRUE(std::isinf(got[next]));
-          } else if (a == grammar.start()) {
-            expect_log(LengthTable(grammar, l).log_mass(l), got[next], "start symbol");
-          } else if (a < static_cast<int>(grammar.nonterminals().size()) && size == 1) {
-            const double start = std::exp(LengthTable(grammar, l).log_mass(l));
-            EXPECT_NEAR(mean_mass(grammar, a, l), (start + std::exp(got[next])) / 2, 1e-14)
-                << grammar.nonterminals()[a];
-          }
-        }
-    }
-    EXPECT_EQ(next, got.size());
-  }
-}
-
-TEST(DeviceLengths, AThousand) {
-  const auto grammar =
-      grammar_of("S -> '(' S ')' S [.3] | '[' S ']' S [.2] | 'x' [.25] | 'x' S [.25]");
-  const auto small = grammar_of("S -> T S [1e-8] | T [0.99999999]\nT -> 'a'");
-  const auto got = lengths_by_teams({grammar, small}, 1000, 2, 2);
-  const LengthTable table(grammar, 1000), other(small, 1000);
-  const auto& form = grammar.normal_form();
-  for (int l = 0; l <= 1000; ++l) {
-    expect_log(table.log_mass(l), got[form.start * 1001 + l], std::to_string(l));
-    expect_log(other.log_mass(l), got[(form.size + small.normal_form().start) * 1001 + l], "small");
-  }
-}
-
-TEST(DeviceLengths, RefuseNegativeLengths) {
-  EXPECT_THROW(LengthBatch(grammars(), -1), std::invalid_argument);
-}
-
 TEST(DeviceInside, RefusesInvalidSymbols) {
   const Grammar grammar = grammars().front();
   EXPECT_THROW(InsideBatch(grammar, {{0, 99}}), std::invalid_argument);
@@ -181,7 +114,6 @@ TEST(DeviceInside, WithoutADevice) {
   std::string reason;
   if (!cuda_devices(reason).empty()) GTEST_SKIP() << "there is a CUDA device";
   EXPECT_THROW(device_log_probabilities(grammars().front(), {{0}}), std::runtime_error);
-  EXPECT_THROW(device_length_masses(grammars(), 3), std::runtime_error);
 }
 
 TEST(DeviceInside, OnTheDevice) {
@@ -194,13 +126,6 @@ TEST(DeviceInside, OnTheDevice) {
     EXPECT_EQ(got, device_log_probabilities(grammar, words));
     for (std::size_t k = 0; k < words.size(); ++k)
       expect_log(log_probability(grammar, words[k]), got[k], grammar.alphabet().text(words[k]));
-  }
-  const auto masses = device_length_masses(grammars(), 200);
-  for (std::size_t k = 0; k < masses.size(); ++k) {
-    const Grammar grammar = grammars()[k];
-    const LengthTable table(grammar, 200);
-    for (int l = 0; l <= 200; ++l)
-      expect_log(table.log_mass(l), masses[k][grammar.start() * 201 + l], std::to_string(l));
   }
 }
 

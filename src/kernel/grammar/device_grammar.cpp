@@ -7,8 +7,5 @@ namespace pushdown {
 std::int64_t device_inside_size(const DeviceGrammar& grammar, std::int64_t length) {
   return device::InsideLoop::size(grammar, length);
 }
-std::int64_t device_length_size(const DeviceGrammar& grammar, std::int64_t length) {
-  return device::LengthLoop::size(grammar, length);
-}
 
 }  // namespace pushdown

@@ -17,23 +17,12 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) work.log_weights[blockIdx.x] = value;
 }
 
-__global__ void __launch_bounds__(kThreads)
-    lengths_kernel(const __grid_constant__ DeviceLengths work) {
-  device::LengthLoop(work, blockIdx.x).run(BlockTeam());
-}
-
 }  // namespace
 
 void device_inside(const DeviceInside& work, void* stream) {
   if (work.strings == 0) return;
   device::launch("device_inside", "inside weights", inside_kernel,
                  dim3(static_cast<unsigned>(work.strings)), 0, stream, work);
-}
-
-void device_lengths(const DeviceLengths& work, void* stream) {
-  if (work.count == 0) return;
-  device::launch("device_lengths", "length tables", lengths_kernel,
-                 dim3(static_cast<unsigned>(work.count)), 0, stream, work);
 }
 
 }  // namespace pushdown

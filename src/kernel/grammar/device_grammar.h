@@ -1,14 +1,12 @@
-// Inside weights of strings and length tables of grammars on a CUDA device, for many at once. They
-// correspond to log_probability() (grammar/inside.h) and LengthTable (grammar/length_table.h), over
-// the normal form of grammar/normal_form.h. Numbers are doubles.
+// Inside weights of many strings of a grammar on a CUDA device. They correspond to
+// log_probability() (grammar/inside.h), over the normal form of grammar/normal_form.h. Numbers are
+// doubles.
 //
 //   W[A,i,l] : weight of the derivations of the l symbols from i on, from A
-//   T[A,l]   : the same of all strings of length l
 //
-// A block of threads processes one string, or one grammar, from the shortest spans to the longest.
-// It computes in real numbers, which for a string are scaled by a power of two per symbol, and
-// again in logarithms if a number leaves [2^-500, 2^500]. Within these bounds no product of two
-// numbers underflows or overflows.
+// A block of threads processes one string, from the shortest spans to the longest. It computes in
+// real numbers, which are scaled by a power of two per symbol, and again in logarithms if a number
+// leaves [2^-500, 2^500]. Within these bounds no product of two numbers underflows or overflows.
 //
 // Memory is the caller's, on the device of the stream. There are two implementations:
 // device_grammar.cu with a CUDA toolkit, nocuda.cpp without; errors as in device_step.h.
@@ -38,7 +36,7 @@ struct DeviceClosure {  // K[A, from]
 // The normal form of a grammar with `size` nonterminals, as tables in device memory.
 struct DeviceGrammar {
   std::int32_t size = 0, start = 0, pair_count = 0;
-  std::int32_t scale = 0;          // for strings: 2^scale per symbol
+  std::int32_t scale = 0;          // 2^scale per symbol
   bool logarithms = false;         // a weight is outside [2^-500, 2^500]
   double empty_mass = 0;           // of the empty string
   const std::int32_t* rule_begin;  // size + 1: the rules of A are rules[rule_begin[A] ..]
@@ -48,34 +46,20 @@ struct DeviceGrammar {
   const DeviceClosure* closure;
 };
 
-// Return how many numbers a string of that length, or a grammar up to that length, needs.
+// Returns how many numbers a string of that length needs.
 std::int64_t device_inside_size(const DeviceGrammar& grammar, std::int64_t length);
-std::int64_t device_length_size(const DeviceGrammar& grammar, std::int64_t length);
 
 struct DeviceInside {
-  const DeviceGrammar* grammars = nullptr;  // in device memory
+  const DeviceGrammar* grammar = nullptr;  // in device memory
   std::int64_t strings = 0;
-  const std::int32_t* grammar_of = nullptr;  // for each string; null: the first one
-  const std::int32_t* symbols = nullptr;     // all strings, concatenated
-  const std::int64_t* begin = nullptr;       // strings + 1: start of each string
-  const std::int64_t* place = nullptr;       // for each string: position of its numbers in memory
-  double* memory = nullptr;                  // device_inside_size() numbers for each
-  double* log_weights = nullptr;             // the results; -infinity for a string of weight 0
+  const std::int32_t* symbols = nullptr;  // all strings, concatenated
+  const std::int64_t* begin = nullptr;    // strings + 1: start of each string
+  const std::int64_t* place = nullptr;    // for each string: position of its numbers in memory
+  double* memory = nullptr;               // device_inside_size() numbers for each
+  double* log_weights = nullptr;          // the results; -infinity for a string of weight 0
 };
 
-struct DeviceLengths {
-  const DeviceGrammar* grammars = nullptr;
-  std::int64_t count = 0, max_length = 0;
-  const std::int64_t* place = nullptr;  // for each grammar: position of its numbers in memory
-  double* memory = nullptr;             // device_length_size() numbers for each
-  // For each grammar: start of its size x (max_length + 1) results, log T[A,l], row after row.
-  // Length 0: the mass of the empty string in the row of the start symbol, -infinity in the others.
-  const std::int64_t* result_place = nullptr;
-  double* log_masses = nullptr;
-};
-
-// Run on the stream (a cudaStream_t; null: the default one) and return immediately.
+// Runs on the stream (a cudaStream_t; null: the default one) and returns immediately.
 void device_inside(const DeviceInside& work, void* stream);
-void device_lengths(const DeviceLengths& work, void* stream);
 
 }  // namespace pushdown

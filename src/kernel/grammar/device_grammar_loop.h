@@ -1,5 +1,5 @@
-// Inside weights of a string and the length table of a grammar, computed by a team of threads
-// (device_team.h). Definitions: device_grammar.h.
+// Inside weights of a string, computed by a team of threads (device_team.h). Definitions:
+// device_grammar.h.
 #pragma once
 #include "kernel/device_team.h"
 #include "kernel/grammar/device_grammar.h"
@@ -92,7 +92,6 @@ PUSHDOWN_DEVICE bool any_of(const Team& team, double counted, double* marks) {
 }
 inline constexpr Count kMostGroups = 128;
 
-// ---- Strings. ----
 struct InsideLoop {
   const DeviceGrammar& grammar;
   const std::int32_t* word;
@@ -103,7 +102,7 @@ struct InsideLoop {
     return grammar.size * (n * (n + 1) / 2) + (grammar.pair_count + grammar.size) * n + kMostGroups;
   }
   PUSHDOWN_DEVICE InsideLoop(const DeviceInside& work, Count string)
-      : grammar(work.grammars[work.grammar_of == nullptr ? 0 : work.grammar_of[string]]),
+      : grammar(*work.grammar),
         word(work.symbols + work.begin[string]),
         n(work.begin[string + 1] - work.begin[string]),
         chart(work.memory + work.place[string]),
@@ -189,96 +188,6 @@ struct InsideLoop {
         break;
       case DeviceRuleKind::pair:
         if (l > 1) value = pair_sums[rule.first * spans + i];
-        break;
-    }
-    return S::times(S::of(rule.weight), value);
-  }
-};
-
-// ---- Lengths. ----
-struct LengthLoop {
-  const DeviceGrammar& grammar;
-  Count longest;
-  double *table, *pair_sums, *before, *marks;
-  double* result;
-
-  PUSHDOWN_HOST_DEVICE static Count size(const DeviceGrammar& grammar, Count longest) {
-    return grammar.size * (longest + 1) + grammar.pair_count + grammar.size + kMostGroups;
-  }
-  PUSHDOWN_DEVICE LengthLoop(const DeviceLengths& work, Count which)
-      : grammar(work.grammars[which]),
-        longest(work.max_length),
-        table(work.memory + work.place[which]),
-        pair_sums(table + grammar.size * (longest + 1)),
-        before(pair_sums + grammar.pair_count),
-        marks(before + grammar.size),
-        result(work.log_masses + work.result_place[which]) {}
-
-  PUSHDOWN_DEVICE double& at(Count a, Count l) const { return table[a * (longest + 1) + l]; }
-
-  template <class Team>
-  PUSHDOWN_DEVICE void run(const Team& team) const {
-    const bool real = !grammar.logarithms && !fill<RealWeights>(team);
-    if (!real) fill<LogWeights>(team);
-    each(team, grammar.size * (longest + 1), [&](Count i) {
-      if (i % (longest + 1) == 0)
-        result[i] = i == grammar.start * (longest + 1) ? std::log(grammar.empty_mass) : -HUGE_VAL;
-      else
-        result[i] = real ? std::log(table[i]) : table[i];
-    });
-  }
-
-  // Returns whether a number was lost.
-  template <class S, class Team>
-  PUSHDOWN_DEVICE bool fill(const Team& team) const {
-    double lost = 0;
-    for (Count l = 1; l <= longest; ++l) {
-      weight_sums<S>(
-          team, l == 1 ? 0 : grammar.pair_count, l - 1,
-          [&](Count p, Count k) {
-            return S::times(at(grammar.pairs[2 * p], k + 1),
-                            at(grammar.pairs[2 * p + 1], l - k - 1));
-          },
-          [&](Count p, double sum) {
-            if (S::lost(sum)) lost += 1;
-            pair_sums[p] = sum;
-          });
-      team.sync();
-      each(team, grammar.size, [&](Count a) {
-        double sum = S::zero();
-        for (Count r = grammar.rule_begin[a]; r < grammar.rule_begin[a + 1]; ++r)
-          sum = S::plus(sum, of_rule<S>(grammar.rules[r], l));
-        if (S::lost(sum)) lost += 1;
-        before[a] = sum;
-      });
-      team.sync();
-      each(team, grammar.size, [&](Count a) {
-        const double value = closed<S>(grammar, a, [&](Count from) { return before[from]; });
-        if (S::lost(value)) lost += 1;
-        at(a, l) = value;
-      });
-      team.sync();
-    }
-    return any_of(team, lost, marks);
-  }
-
-  // Returns the contribution of a rule to the strings of length l.
-  template <class S>
-  PUSHDOWN_DEVICE double of_rule(const DeviceRule& rule, Count l) const {
-    double value = S::zero();
-    switch (rule.kind) {
-      case DeviceRuleKind::lexical:
-        if (l == 1) value = S::of(1);
-        break;
-      case DeviceRuleKind::terminal_pair:
-        if (l == 2) value = S::of(1);
-        break;
-      case DeviceRuleKind::terminal_left:
-      case DeviceRuleKind::terminal_right:
-        if (l > 1) value = at(rule.second, l - 1);
-        break;
-      case DeviceRuleKind::pair:
-        if (l > 1) value = pair_sums[rule.first];
         break;
     }
     return S::times(S::of(rule.weight), value);

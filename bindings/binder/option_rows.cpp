@@ -300,6 +300,22 @@ void push_meaning(lua_State* L, const TypeForm& form, const std::string& text) {
   if (number || boolean) lua_remove(L, -2);
 }
 
+// The elements of a list on a command line.
+std::vector<std::string> elements_of(const std::string& text) {
+  std::vector<std::string> elements;
+  if (text.empty()) return elements;
+  const Json list = text[0] == '[' ? try_parse_json(text) : Json();
+  if (list.is_array() && std::all_of(list.begin(), list.end(),
+                                     [](const Json& element) { return element.is_string(); }))
+    return list.get<std::vector<std::string>>();
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find(',', at), text.size());
+    elements.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return elements;
+}
+
 }  // namespace
 
 Json read_rows(lua_State* L, int index, const std::string& where, const char* what,
@@ -408,11 +424,10 @@ void push_from_text(lua_State* L, const ScriptOption& option, const std::string&
     push_meaning(L, form, text);
   } else {
     lua_newtable(L);
-    for (std::size_t at = 0, place = 1; at <= text.size(); ++place) {
-      const auto end = std::min(text.find(',', at), text.size());
-      push_meaning(L, form, text.substr(at, end - at));
-      lua_rawseti(L, -2, static_cast<int>(place));
-      at = end + 1;
+    int place = 0;
+    for (const auto& element : elements_of(text)) {
+      push_meaning(L, form, element);
+      lua_rawseti(L, -2, ++place);
     }
   }
   Checker(L, "", false).value(option, written);

@@ -44,8 +44,9 @@ ScriptOptions read_script_options(lua_State* L, int index, const std::string& wh
 // Pushes a table of all options: the values in the table at the index, which are checked and stay
 // as they are, and the defaults of the others.
 void push_resolved(lua_State* L, int index, const ScriptOptions& options, const std::string& where);
-// Pushes the value that a text on a command line means, where commas separate the elements of a
-// list. Throws std::invalid_argument for a wrong one.
+// Pushes the value that a text on a command line means. Commas separate the elements of a list, or
+// it is a list of texts in JSON, such as ["a,b", ""]; the empty text is the empty list. Throws
+// std::invalid_argument for a wrong value.
 void push_from_text(lua_State* L, const ScriptOption& option, const std::string& text);
 // Returns the list that pd.options returns, with all entries of the rows.
 Json told(const ScriptOptions& options);

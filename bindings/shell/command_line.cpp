@@ -27,6 +27,7 @@ constexpr const char* kUsage = R"(Experiments with stack-augmented neural networ
   pushdown [options] kernel install            registers the notebook kernel with Jupyter
   pushdown [options] pipe                      answers requests of other programs
 Without a file and -e, the prompt starts. Words after the file are passed to the script.
+After -- the next word is the file, also if it begins with - or is the name of a command.
 
 Options:
 )";
@@ -144,8 +145,9 @@ CommandLine parse_command_line(int count, char** words) {
   try {
     while (word < end && !line.help) {
       const std::string_view text = *word;
-      if (text == "--") ++word;
-      if (text == "--" || text.size() < 2 || text[0] != '-') break;
+      line.only_script = text == "--";
+      if (line.only_script) ++word;
+      if (line.only_script || text.size() < 2 || text[0] != '-') break;
       word = take_option(options, word, end);
     }
   } catch (const std::invalid_argument& error) {

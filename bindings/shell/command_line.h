@@ -11,6 +11,7 @@ struct CommandLine {
   std::vector<std::string> texts;    // -e
   std::vector<std::string> modules;  // -l
   std::vector<std::string> script;   // file and its arguments
+  bool only_script = false;          // after --: the file is not a command such as `runs`
   bool prompt = false;               // -i
   bool version = false;              // --version
   bool help = false;                 // --help

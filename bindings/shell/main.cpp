@@ -116,7 +116,8 @@ int run(int count, char** words) {
   for (const auto& module : line.modules) require_success(interpreter, interpreter.require(module));
   for (const auto& text : line.texts)
     require_success(interpreter, interpreter.run_text(text, "=-e"));
-  const std::string text = line.script.empty() ? "" : command_text(line.script[0]);
+  const bool command = !line.script.empty() && !line.only_script;
+  const std::string text = command ? command_text(line.script[0]) : "";
   if (!text.empty()) {
     const std::vector<std::string> words(line.script.begin() + 1, line.script.end());
     const std::string chunk = "=" + line.script[0];

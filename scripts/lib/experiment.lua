@@ -133,6 +133,7 @@ end
 -- options.help = true. Raises {usage = message} if the command line is wrong. With declaration.words = true,
 -- words that are not options are allowed and returned as options.words. With run_folder = false there is no
 -- such option. An option with a list and repeated = true can be given several times; short = 'o' also allows -o.
+-- A list is written a,b or, if a text of it has a comma or is empty, as JSON: '["a,b", ""]'. --name= is the empty list.
 function M.parse(declaration, arguments)
   local specs, by_name = specs_of(declaration)
   local given, words, at = {}, {}, 1
@@ -162,7 +163,10 @@ function M.parse(declaration, arguments)
       if not text then
         at = at + 1
         text = arguments[at]
-        if not text or text:match('^%-%-') then fail("option '%s' needs a value (%s)", dashed(name), spec.type) end
+        if not text or text:match('^%-%-') then
+          fail("option '%s' needs a value (%s)%s", dashed(name), spec.type,
+            text and spec.type:find 'text' and ('; one like this is written %s=%s'):format(dashed(name), text) or '')
+        end
       end
       local value = value_of(spec, text)
       local all = spec.repeated and given[name]

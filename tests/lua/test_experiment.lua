@@ -3,8 +3,10 @@ require 'pushdown'
 local test = require 'pushdown.test'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
+local grid_options = require 'pushdown.grid.options'
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
+local values = require 'pushdown.store.values'
 
 local declaration = {
   name = 'demo', doc = 'A demonstration.',
@@ -84,6 +86,29 @@ test('wrong command lines name the option and the nearest valid one', function()
     "option '--stacks[2]' must be one of 'none', 'superposition' and 'all', got \"gru\"")
   test.equal(usage('--verbose=perhaps'), "option '--verbose' must be true or false, got \"perhaps\"")
   assert(usage('marked'):find("unexpected argument 'marked'", 1, true))
+  test.equal(usage('--controller', '--x'),
+    "option '--controller' needs a value (text); one like this is written --controller=--x")
+end)
+
+test('a grid writes command lines that are read as its options', function()
+  local declared = { name = 'words', options = { { 'names', { 'x' }, 'names' }, { 'text', '', 'a text' },
+    { 'numbers', { 1 }, 'numbers' }, { 'seed', 1, 'seed' }, { 'restart', 1, 'restart' } } }
+  local lists = { { 'a', 'b' }, { 'a,b', 'c' }, {}, { '' }, { '', '' }, { '[]' }, { '["a"]', ',' }, { '--x' } }
+  for _, names in ipairs(lists) do
+    for _, text in ipairs { '', '--', '--text', '-e', 'a=b', '["a"]' } do
+      local given = { names = names, text = text, numbers = { 0.5, -2 } }
+      local words = grid_options.command { script = 'the script', options = given, seed = 7, restart = 2,
+        folder = 'runs/x', flags = {} }
+      local first = 1
+      while words[first] ~= 'the script' do first = first + 1 end
+      local read = experiment.parse(declared, { unpack(words, first + 1) })
+      test.equal(json.encode(json.list(read.names)), json.encode(json.list(names)))
+      test.equal(read.text, text)
+      test.equal(json.encode(read.numbers), '[0.5,-2]')
+      test.equal(read.seed, 7)
+    end
+  end
+  assert(not values.same({ 'a,b' }, { 'a', 'b' }) and values.same({ 0.001 }, '1e-3') and values.same({}, ''))
 end)
 
 test('help shows every option with default and doc', function()

@@ -14,11 +14,14 @@ end
 local function add_option_words(words, options)
   for _, key in ipairs(M.keys(options)) do
     local value, name = options[key], key:gsub('_', '-')
+    local word = values.word(value)
     if type(value) == 'boolean' then
       words[#words + 1] = (value and '--' or '--no-') .. name
+    elseif word:find '^%-%-' then
+      words[#words + 1] = ('--%s=%s'):format(name, word)
     else
       words[#words + 1] = '--' .. name
-      words[#words + 1] = M.text(value, ',')
+      words[#words + 1] = word
     end
   end
 end

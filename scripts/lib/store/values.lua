@@ -31,9 +31,22 @@ function M.text(value, separator)
   return type(value) == 'number' and M.number_text(value) or tostring(value)
 end
 
+-- values.word(value): the word of an option on a command line, which experiment.parse reads. A list is written a,b, or
+-- in JSON if its items could not be told apart so.
+function M.word(value)
+  local text = M.text(value, ',')
+  if type(value) ~= 'table' then return text end
+  local items, in_json = json.list {}, #value == 1 and text == '' or text:find '^%['
+  for i, item in ipairs(value) do
+    items[i] = M.text(item)
+    in_json = in_json or items[i]:find(',', 1, true)
+  end
+  return in_json and json.encode(items) or text
+end
+
 -- The form in which words are compared: numbers do not depend on how they are written.
 local function normal(value)
-  return (M.text(value, ','):gsub('[^,]+', function(item)
+  return (M.word(value):gsub('[^,]+', function(item)
     local number = tonumber(item)
     return number and M.number_text(number) or item
   end))

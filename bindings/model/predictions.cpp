@@ -10,7 +10,7 @@
 namespace pushdown {
 namespace model_predictions {
 
-constexpr double kMostStrings = 1e7;
+constexpr double kMostStrings = 1e7, kLongestString = 1e7;
 
 struct SampleOptions {
   std::optional<std::int64_t> count, length;
@@ -25,9 +25,9 @@ struct SampleOptions {
          {"length", &Self::length,
           "number of symbols of each string, those of the prefix included; each is drawn given "
           "that the string goes on; if absent, the model ends the strings",
-          at_least(0)},
+          Between{0, kLongestString}},
          {"longest", &Self::longest, "without a length: number of symbols after which to cut",
-          at_least(0)},
+          Between{0, kLongestString}},
          {"temperature", &Self::temperature,
           "above 0: below 1 probable symbols become more probable, above 1 less"},
          {"prefix", &Self::prefix, "the first symbols of every string, a text or a list",

@@ -12,6 +12,13 @@ namespace {
 // nondeterministic stack takes much room for each.
 constexpr std::int64_t kTogether = 256;
 
+// Symbols of all strings, which take four bytes each.
+void check_symbols(double count) {
+  constexpr double kMost = 1e9;
+  check(count <= kMost, "model.sample",
+        "the strings have more than 10^9 symbols in all: draw fewer at a time, with other seeds");
+}
+
 void check_temperature(const char* where, double temperature) {
   check(temperature > 0 && std::isfinite(temperature), where,
         "the temperature must be a number above 0, got {}", temperature);
@@ -146,6 +153,7 @@ void check_request(const LanguageModel& model, const SampleRequest& request) {
           "the length must be at least {}, that of the prefix, got {}", first, *request.length);
     check(model.alphabet().size() > 0 || *request.length == 0, kWhere,
           "the alphabet is empty, so there are no strings of length {}", *request.length);
+    check_symbols(static_cast<double>(request.count) * static_cast<double>(*request.length));
   } else {
     check(request.longest >= first, kWhere,
           "'longest' must be at least {}, the length of the prefix, got {}", first,
@@ -160,6 +168,7 @@ std::vector<SampledString> sample(const LanguageModel& model, const SampleReques
   at::NoGradGuard guard;
   const auto stream = Random(request.seed, "model samples").next();
   std::vector<SampledString> all(static_cast<std::size_t>(request.count));
+  double symbols = 0;
   for (std::int64_t first = 0; first < request.count; first += kTogether) {
     std::vector<SampledString*> strings;
     std::vector<Random> randoms;
@@ -168,6 +177,9 @@ std::vector<SampledString> sample(const LanguageModel& model, const SampleReques
       randoms.emplace_back(stream, static_cast<std::uint64_t>(i));
     }
     Batch(model, request, std::move(strings), std::move(randoms)).draw_all();
+    for (auto i = first; i < std::min(request.count, first + kTogether); ++i)
+      symbols += static_cast<double>(all[static_cast<std::size_t>(i)].word.size());
+    check_symbols(symbols);
   }
   return all;
 }

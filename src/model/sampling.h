@@ -29,7 +29,7 @@ struct SampledString {
 // Each string has its own random numbers, so the first strings are the same for every count. Throws
 // std::invalid_argument if the model predicts no end and there is no length, if the length or
 // `longest` is below that of the prefix, if there are no symbols to draw, or if the temperature is
-// not above 0.
+// not above 0, or if the strings have more than 10^9 symbols in all.
 std::vector<SampledString> sample(const LanguageModel& model, const SampleRequest& request);
 
 // Returns the probabilities of the next symbol after a prefix, then that of the end if the model

@@ -31,7 +31,7 @@ end
 
 local function number_text(value)
   if value ~= value or value == math.huge or value == -math.huge then return 'null' end
-  if value == math.floor(value) and math.abs(value) < 2 ^ 53 then return ('%d'):format(value) end
+  if value == math.floor(value) and math.abs(value) <= 2 ^ 53 then return ('%d'):format(value) end
   for digits = 15, 17 do
     local text = ('%.' .. digits .. 'g'):format(value)
     if tonumber(text) == value then return text end
@@ -108,12 +108,13 @@ local unescapes = { b = '\b', f = '\f', n = '\n', r = '\r', t = '\t', ['"'] = '"
 
 local deepest = 256  -- as in the core
 
--- json.decode(text) -> value. Raises "[json.decode] line 3: ..." if the text is not JSON.
-function M.decode(text)
+-- json.decode(text, exact) -> value. Raises "[json.decode] line 3: ..." if the text is not JSON. exact: an integer
+-- beyond 2^53, of which a number does not keep all digits, is an error, too.
+function M.decode(text, exact)
   local at, depth = 1, 0
-  local function fail(expected)
+  local function fail(expected, got)
     local line = 1 + select(2, text:sub(1, at - 1):gsub('\n', ''))
-    local got = at > #text and 'the end' or "'" .. text:sub(at, at + 9):match('^[^\n]*') .. "'"
+    got = got or at > #text and 'the end' or "'" .. text:sub(at, at + 9):match('^[^\n]*') .. "'"
     error(('[json.decode] line %d: expected %s, got %s'):format(line, expected, got), 0)
   end
   local function skip() at = text:find('[^ \t\r\n]', at) or #text + 1 end
@@ -143,6 +144,7 @@ function M.decode(text)
       local escape = text:sub(at + 1, at + 1)
       if escape == 'u' then
         local code = tonumber(text:match('^%x%x%x%x', at + 2) or fail('four hexadecimal digits'), 16)
+        if code >= 0xDC00 and code <= 0xDFFF then fail('a high surrogate before a low one') end
         at = at + 6
         if code >= 0xD800 and code < 0xDC00 then
           local low = tonumber(text:match('^\\u(%x%x%x%x)', at) or fail('a low surrogate'), 16)
@@ -199,6 +201,10 @@ function M.decode(text)
     local plain = digits and (digits:match('^-?0[%.eE]') or digits:match('^-?0$') or digits:match('^-?[1-9]'))
     if not plain or digits:match('%.$') or digits:match('%.[eE]') or not tonumber(digits) then
       fail('a value')
+    end
+    local whole = exact and digits:match '^%-?(%d+)$'
+    if whole and tonumber(whole) >= 2 ^ 53 and whole ~= '9007199254740992' then
+      fail('an integer from -2^53 to 2^53', digits:sub(1, 40))
     end
     at = at + #digits
     return tonumber(digits)

@@ -50,7 +50,15 @@ def test_a_line_has_an_answer_with_its_id():
     (request("grammar.parse"), "'text'"), (request("grammar.parse", text=3), "'text' must be a text"),
     (request("grammar.parse", text="S - 1"), "expected ->"), (request("grammar.parse", text="S -> S", more=1), "'more'"),
     (request("grammar.sample", grammar=1.5), "must be an integer"), (request("grammar.sample", grammar=5), "no object 5"),
-    (b'{"method": "grammar.sample", "arguments": {"grammar": 1e999}}', "not finite"),
+    (b'{"method": "grammar.sample", "arguments": {"grammar": 1e999}}', "grammar: expected a finite number, got"),
+    (request("model.create", kind="recognizer", options={"alphabet": ["a", None, "b"]}),
+     "[model.create] options.alphabet[2]: expected a value, got null"),
+    (request("grammar.load", name="dyck", options={"x": {"y": [{"z": [None]}]}}), "options.x.y[1].z[1]: expected"),
+    (b'{"id": 9007199254740993, "method": "x"}', "an integer from -2^53 to 2^53, got 9007199254740993"),
+    (b'{"id": -9007199254740993, "method": "x"}', "from -2^53 to 2^53, got -9007199254740993"),
+    (request("grammar.sample", grammar=1, seed=2**53 + 1), "an integer from -2^53 to 2^53"),
+    (request("grammar.sample", id=[1]), "'id' must be a number or a text"),
+    (b'{"id": "\\udc41", "method": "x"}', "a high surrogate"),
     (b'{"method": "grammar.sample", "arguments": {"grammar": Infinity}}', "a value"),
     (b"[" * 100000, "nested at most"), (request("runs.find", folder="/nowhere"), "no folder '/nowhere'"),
     (request("model.load", path="/nowhere"), "/nowhere"), (request("model.create", kind="stack"), "'kind'"),
@@ -58,6 +66,62 @@ def test_a_line_has_an_answer_with_its_id():
 ])
 def test_a_wrong_line_has_an_error(line, message):
     assert message in refusal(line + b"\n")
+
+
+@pytest.mark.parametrize("method, argument, element", [
+    ("grammar.log_probability", "strings", "a text"), ("model.log_probability", "strings", "a text"),
+    ("model.accepts", "strings", "a text"), ("model.translate", "strings", "a text"),
+    ("release", "objects", "an integer"),
+])
+def test_null_in_a_list_is_an_error(method, argument, element):
+    rules = request("grammar.parse", text="S -> 'a' S [0.4] | 'b' [0.6]")
+    for values in (["b", None, "a b"], ["b", None], [None, "b"], [None, None], [["b", None]]):
+        place = "[1][2]" if len(values) == 1 else f"[{values.index(None) + 1}]"
+        expected = "a value" if len(values) == 1 else element
+        _, refused = talk(rules, request(method, id=2, grammar=1, **{argument: values}))
+        assert refused == {"id": 2, "error": f"[{method}] {argument}{place}: expected {expected}, got null"}
+
+
+def test_numbers_are_kept_exactly():
+    ids = [2**53, -(2**53), 2**53 - 1, 0.1, "9007199254740993", -0.5]
+    assert [answer["id"] for answer in talk(*[request("nothing", id=id) for id in ids])] == ids
+    named = request("model.create", kind="language_model", options={
+        "alphabet": ["a"], "controller": {"kind": "lstm", "hidden": 1}, "seed": 2**53})
+    assert talk(named)[0]["result"]["options"]["seed"] == 2**53
+
+
+def test_a_byte_order_mark_at_the_start():
+    first, second = talk(b"\xef\xbb\xbf" + request("grammar.load", name="dyck"), b"\xef\xbb\xbf{}")
+    assert first["result"]["object"] == 1 and "expected a value" in second["error"]
+
+
+def test_a_line_is_answered_when_its_end_has_come():
+    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        for parts in ([request("nothing", id=1)[:9], request("nothing", id=1)[9:], b"\n"], [b"\0", b"{}\n"],
+                      [b"a" * 70000, b"a" * 70000 + b"\n"], [request("nothing", id="\u00fc"), b"\n"]):
+            for part in parts:
+                process.stdin.write(part)
+                process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            assert "error" in answer
+        assert answer["id"] == "\u00fc"
+        process.stdin.write(request("nothing", id="last"))
+        process.stdin.close()
+        assert json.loads(process.stdout.readline())["id"] == "last"
+
+
+def test_samples_have_limits():
+    made = request("model.create", kind="language_model", options={
+        "alphabet": ["a"], "controller": {"kind": "lstm", "hidden": 1}, "seed": 1})
+    samples = [request("model.sample", model=1, **options) for options in
+               ({"length": 2**53}, {"longest": 2**53}, {"length": 10**5, "count": 10**5}, {"count": 10**9})]
+    dyck = request("grammar.load", name="dyck")
+    answers = talk(made, dyck, *samples, request("grammar.sample", grammar=2, count=10**9))
+    messages = ["'length' must be", "'longest' must be", "more than 10^9 symbols", "'count' must be", "more than 4 GB"]
+    assert len(answers) == 7
+    for answer, message in zip(answers[2:], messages):
+        assert message in answer["error"], answer
 
 
 def test_wrong_lines_change_nothing():

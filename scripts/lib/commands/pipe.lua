@@ -16,42 +16,8 @@ local declaration = {
     .. 'from\nstandard input and writes one per line to standard output, until the input ends.',
 }
 
--- Returns the next line without its end and whether it was cut off at longest_line, or nil at the end of the input. A
--- line is read byte by byte: Lua's own reading of lines has no limit and takes a zero byte for an end.
-local function next_line(input)
-  local parts, bytes, count, length = {}, {}, 0, 0
-  while true do
-    local byte = input:read(1)
-    if byte == nil and length == 0 then return nil end
-    if byte == nil or byte == '\n' then break end
-    length = length + 1
-    if length <= longest_line then
-      count = count + 1
-      bytes[count] = byte
-      if count == 4096 then
-        parts[#parts + 1] = table.concat(bytes, '', 1, count)
-        count = 0
-      end
-    end
-  end
-  parts[#parts + 1] = table.concat(bytes, '', 1, count)
-  return table.concat(parts), length > longest_line
-end
-
--- The value with null left out of tables and lists. JSON has no infinity, but 1e999 is read as one.
-local function plain(value)
-  if type(value) == 'number' and (value ~= value or value == math.huge or value == -math.huge) then
-    error('[pipe] the request has a number that is not finite', 0)
-  end
-  if type(value) ~= 'table' then return value end
-  for key, inner in pairs(value) do
-    if inner == json.null then value[key] = nil else value[key] = plain(inner) end
-  end
-  return value
-end
-
 local request_of = pd._options.declare('pipe', {
-  { 'id', nil, 'number or text that the answer repeats', type = 'value' },
+  { 'id', nil, 'number or text that the answer repeats', type = 'number or text' },
   { 'method', nil, 'name of the method', type = 'text', required = true },
   { 'arguments', {}, 'arguments of the method by name', type = 'table' },
 })
@@ -66,12 +32,15 @@ local function answer(line, cut)
   local reply = { id = json.null }
   local ok, result = pcall(function()
     if cut then error(('[pipe] the line is too long: expected at most %d bytes'):format(longest_line), 0) end
-    local read = json.decode(line)
+    local read = json.decode(line, true)
     if type(read) ~= 'table' or read == json.null or read[1] ~= nil then
       error('[pipe] expected an object with a method, got another value', 0)
     end
     if type(read.id) == 'number' or type(read.id) == 'string' then reply.id = read.id end
-    local request = request_of(plain(read), 'pipe')
+    for key, value in pairs(read) do
+      if value == json.null then read[key] = nil end
+    end
+    local request = request_of(read, 'pipe')
     return methods.call(request.method, request.arguments)
   end)
   if ok then reply.result = result == nil and json.null or result else reply.error = said(result) end
@@ -104,7 +73,12 @@ function M.run(words)
     end
     send(json.encode(json.ordered({ protocol = protocol, program = 'pushdown', version = pd.version },
       { 'protocol', 'program', 'version' })))
-    for line, cut in next_line, io.stdin do send(answer(line, cut)) end
+    local first = true
+    for line, cut in function() return pd._text.read_line(longest_line) end do
+      -- Some programs begin their output with a byte order mark.
+      send(answer(first and line:gsub('^\239\187\191', '') or line, cut))
+      first = false
+    end
   end)
 end
 

@@ -7,12 +7,38 @@ local runs = require 'pushdown.runs'
 
 local M = {}
 
-local declared = {}  -- by name: check(arguments, where) and run(arguments)
+local declared = {}  -- by name: check(arguments, where), run(arguments) and what the elements of list arguments are
 local objects, next_object = {}, 1  -- models and grammars, by the numbers that stand for them
+
+local elements = { ['list of texts'] = 'a text', ['list of integers'] = 'an integer' }
 
 -- Declares a method. Each row is an argument in the form of pd._options.declare.
 local function method(name, rows, run)
-  declared[name] = { check = pd._options.declare('pipe.' .. name, rows), run = run }
+  local made = { check = pd._options.declare('pipe.' .. name, rows), run = run, elements = {} }
+  for _, row in ipairs(rows) do made.elements[row[1]] = elements[row.type] end
+  declared[name] = made
+end
+
+-- The value without the null of tables. In a list, null is an error: Lua's lists would lose the values behind it. JSON
+-- has no infinity, but 1e999 is read as one. place: of the value; expected: what the elements of a list are.
+local function plain(value, where, place, expected)
+  if type(value) == 'number' and value - value ~= 0 then
+    error(('[%s] %s: expected a finite number, got %s'):format(where, place, value), 0)
+  end
+  if type(value) ~= 'table' then return value end
+  for key, inner in pairs(value) do
+    if type(inner) == 'table' or type(inner) == 'number' then
+      local inside = type(key) == 'number' and ('%s[%d]'):format(place, key) or place .. '.' .. key
+      if inner ~= json.null then
+        plain(inner, where, inside)
+      elseif type(key) == 'number' then
+        error(('[%s] %s: expected %s, got null'):format(where, inside, expected or 'a value'), 0)
+      else
+        value[key] = nil
+      end
+    end
+  end
+  return value
 end
 
 -- methods.names() -> sorted list.
@@ -30,6 +56,13 @@ function M.call(name, arguments)
     local near = pd._text.nearest(name, M.names())
     error(("[pipe] unknown method '%s'%s; the methods are %s"):format(name,
       near and (", did you mean '%s'?"):format(near) or '', table.concat(M.names(), ', ')), 0)
+  end
+  for argument, value in pairs(arguments) do
+    if value == json.null then
+      arguments[argument] = nil
+    else
+      arguments[argument] = plain(value, name, tostring(argument), found.elements[argument])
+    end
   end
   return found.run(found.check(arguments, name))
 end

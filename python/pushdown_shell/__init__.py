@@ -11,10 +11,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing takes a fifth of the start of `pushdown`
 if TYPE_CHECKING:
-    from ._launch import Error
     from ._objects import Grammar, Model, grammar, language_model, load, recognizer
     from ._program import Program
     from ._runs import Finished, Run, Table, run, runs
+    from ._values import Error
 
 __all__ = ["Error", "Finished", "Grammar", "Model", "Program", "Run", "Table", "grammar", "language_model", "load",
            "recognizer", "run", "runs"]
@@ -23,9 +23,13 @@ __all__ = ["Error", "Finished", "Grammar", "Model", "Program", "Run", "Table", "
 # NumPy comes with the first use of a name, because the command `pushdown` imports this package, too.
 def __getattr__(name: str) -> object:
     if name in __all__:
-        from . import _launch, _objects, _program, _runs
+        from . import _objects, _program, _runs, _values
 
-        for module in (_launch, _objects, _program, _runs):
+        for module in (_values, _objects, _program, _runs):
             if hasattr(module, name):
                 return getattr(module, name)
     raise AttributeError(f"module 'pushdown_shell' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -10,30 +10,39 @@ from __future__ import annotations
 import os
 import re
 import sys
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
+
+from ._values import Error
 
 _PROGRAM = Path(__file__).resolve().parent / "program"
 _BINARY = _PROGRAM / "bin" / "pushdown"
 _MODULES = _PROGRAM / "lib" / "pushdown"
 
 
-class Error(Exception):
-    """A call that the program refuses, with its message, or a program that cannot be started or has ended."""
+def _folders(spec: ModuleSpec | None) -> list[Path]:
+    return [Path(folder) for folder in (spec.submodule_search_locations or [] if spec else [])]
 
-    __module__ = "pushdown_shell"
+
+def _is_here(folder: Path) -> bool:
+    """Whether Python searches this folder only because it is the current one: for an empty entry of PYTHONPATH."""
+    named = [Path(entry).resolve() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    here = Path(os.curdir).resolve()
+    return folder.resolve() == here and here not in named and here.name not in ("site-packages", "dist-packages")
 
 
 def _torch() -> tuple[Path, str, bool]:
     """Returns the folder of the installed torch, its minor version, and whether it has CUDA."""
-    spec = find_spec("torch")
-    folders = list(spec.submodule_search_locations or []) if spec else []
+    folders = _folders(find_spec("torch"))
+    if folders and _is_here(folders[0].parent):
+        folders = _folders(PathFinder.find_spec("torch", [path for path in sys.path if not _is_here(Path(path))]))
     if not folders:
         raise Error(
             f"torch is not installed for {sys.executable}: expected torch {' or '.join(_minors())} "
             f"(pip install 'torch=={_minors()[-1]}.*')"
         )
-    folder = Path(folders[0])
+    folder = folders[0]
     try:
         text = (folder / "version.py").read_text(encoding="utf-8")
     except OSError as error:

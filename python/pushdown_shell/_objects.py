@@ -10,14 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._program import Program, Remote, shared
+from ._values import absolute, path_text, texts
 
 Path = str | os.PathLike[str]
-Strings = list[str] | tuple[str, ...]
-
-
-def absolute(path: Path) -> str:
-    """The program may have another working folder."""
-    return os.path.abspath(os.fspath(path))
+Strings = list[str] | tuple[str, ...] | NDArray[np.str_]
 
 
 def floats(values: Sequence[float | str]) -> NDArray[np.float64]:
@@ -25,14 +21,11 @@ def floats(values: Sequence[float | str]) -> NDArray[np.float64]:
     return np.array([float(value) for value in values], dtype=np.float64)
 
 
-def _list(strings: str | Strings) -> list[str]:
-    return [strings] if isinstance(strings, str) else list(strings)
-
-
 class Model(Remote):
     """A trained or new model. It does not change.
 
-    A string is one text with blanks between its symbols. A method for several strings takes a list or tuple of them.
+    A string is one text with blanks between its symbols. A method for several strings takes a list, tuple or
+    array of them.
     """
 
     @property
@@ -61,7 +54,7 @@ class Model(Remote):
     def log_probability(self, strings: Strings) -> NDArray[np.float64]: ...
     def log_probability(self, strings: str | Strings) -> float | NDArray[np.float64]:
         """Returns the natural logarithm of the probability of a string, or of each of several: B numbers."""
-        found = floats(self._request("model.log_probability", strings=_list(strings)))
+        found = floats(self._request("model.log_probability", strings=texts(strings, "strings")))
         return float(found[0]) if isinstance(strings, str) else found
 
     def logits(self, string: str) -> NDArray[np.float64]:
@@ -118,7 +111,7 @@ class Model(Remote):
     def accepts(self, strings: Strings) -> NDArray[np.bool_]: ...
     def accepts(self, strings: str | Strings) -> bool | NDArray[np.bool_]:
         """Returns whether a recognizer classifies a string as valid, or each of several: B truth values."""
-        found = self._request("model.accepts", strings=_list(strings))
+        found = self._request("model.accepts", strings=texts(strings, "strings"))
         return bool(found[0]) if isinstance(strings, str) else np.array(found, dtype=np.bool_)
 
     @overload
@@ -130,7 +123,7 @@ class Model(Remote):
 
         A target that has not ended after `longest` symbols ends with ' ...'.
         """
-        found: list[str] = self._request("model.translate", strings=_list(sources), longest=longest)
+        found: list[str] = self._request("model.translate", strings=texts(sources, "sources"), longest=longest)
         return found[0] if isinstance(sources, str) else found
 
     def save(self, path: Path) -> None:
@@ -159,7 +152,8 @@ def load(path: Path, which: str = "best", device: str | None = None, program: Pr
 
 def _create(kind: str, options: Mapping[str, Any], program: Program) -> Model:
     # The same model again, if the program is started again.
-    options = {"seed": secrets.randbelow(2**53), **options}
+    if options.get("seed") is None:
+        options = {**options, "seed": secrets.randbelow(2**53)}
     return Model(program, "model.create", {"kind": kind, "options": options})
 
 
@@ -205,7 +199,7 @@ class Grammar(Remote):
 
         It is -inf outside of the language.
         """
-        found = floats(self._request("grammar.log_probability", strings=_list(strings)))
+        found = floats(self._request("grammar.log_probability", strings=texts(strings, "strings")))
         return float(found[0]) if isinstance(strings, str) else found
 
 
@@ -217,5 +211,5 @@ def grammar(source: Path, *, program: Program = shared, **options: Any) -> Gramm
     if isinstance(source, str) and "->" in source:
         return Grammar(program, "grammar.parse", {"text": source})
     is_path = not isinstance(source, str) or os.sep in source or "." in source
-    name = absolute(source) if is_path else source
+    name = absolute(source, "source") if is_path else path_text(source, "source")
     return Grammar(program, "grammar.load", {"name": name, "options": options})

@@ -1,8 +1,11 @@
 """The program as a child process that answers requests (docs/reference/pipe.md)."""
 from __future__ import annotations
 
+import functools
 import json
 import os
+import pickle
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -12,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from . import _launch
-from ._launch import Error
+from ._values import Error, plain, visible
 
 PROTOCOL = 1
 
@@ -22,7 +25,7 @@ def start(words: list[str], **settings: Any) -> subprocess.Popen[bytes]:
     variables = {**os.environ, **_launch.environment(), **settings.pop("variables", {})}
     try:
         return subprocess.Popen([*_launch.command(), *words], env=variables, start_new_session=True, **settings)
-    except OSError as error:
+    except (OSError, TypeError, ValueError) as error:
         raise Error(f"the program cannot be started: {error}") from error
 
 
@@ -42,18 +45,38 @@ def _end(process: subprocess.Popen[bytes], log: int) -> None:
 class Remote:
     """An object of a program, such as a model, by the request that makes it.
 
-    A program that was started again, also in a forked process, makes its objects again when they are used.
+    A program that was started again, also in another process, makes its objects again when they are used.
     """
 
     def __init__(self, program: Program, method: str, arguments: Mapping[str, Any]) -> None:
-        self._program, self._method, self._arguments = program, method, arguments
+        self._program, self._method, self._name = program, method, secrets.token_hex(8)
+        self._arguments = _plain(method, arguments)
         self._facts: dict[str, Any] = program.make(self)
 
     def _request(self, method: str, **arguments: Any) -> Any:
         return self._program.request(method, {self._method.split(".")[0]: self, **arguments})
 
     def __repr__(self) -> str:
-        return str(self._facts["description"])
+        return visible(str(self._facts["description"]), one_line=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (pickle.dumps((type(self), self.__dict__)),)
+
+
+# A pool sends an object again with every task: the same one must not be made again each time.
+@functools.lru_cache(maxsize=16)
+def _again(pickled: bytes) -> Remote:
+    kind, state = pickle.loads(pickled)
+    remote: Remote = kind.__new__(kind)
+    remote.__dict__.update(state)
+    return remote
+
+
+def _plain(method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a method as JSON has them, but for objects, and without those that are None."""
+    given = {name: value if isinstance(value, Remote) else plain(value, f"[{method}] {name}")
+             for name, value in arguments.items()}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 @final
@@ -65,7 +88,7 @@ class Program:
     """
 
     def __init__(self, *options: str) -> None:
-        self.options = options
+        self.options, self._name = options, secrets.token_hex(8)
         self._lock = threading.RLock()
         self._process: subprocess.Popen[bytes] | None = None
         self._finish: weakref.finalize[Any, Any] | None = None
@@ -74,6 +97,9 @@ class Program:
         self._unused: list[int] = []
         self._facts: dict[str, Any] = {}
         _programs.add(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _program, (self._name, self.options)
 
     def __enter__(self) -> Program:
         return self
@@ -102,7 +128,7 @@ class Program:
             if numbers := self._unused[:]:
                 del self._unused[:len(numbers)]
                 self._exchange("release", {"objects": numbers})
-            return self._exchange(method, self._numbered(arguments))
+            return self._exchange(method, self._numbered(_plain(method, arguments)))
 
     def make(self, remote: Remote) -> dict[str, Any]:
         """Makes an object in the program and returns the facts about it."""
@@ -114,7 +140,7 @@ class Program:
             return facts
 
     def _numbered(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments with numbers in place of objects and without those that are None."""
+        """The arguments with numbers in place of objects."""
         numbered = {}
         for name, value in arguments.items():
             if isinstance(value, Remote):
@@ -123,8 +149,7 @@ class Program:
                 if value not in self._numbers:
                     self.make(value)
                 value = self._numbers[value]
-            if value is not None:
-                numbered[name] = value
+            numbered[name] = value
         return numbered
 
     def _start(self) -> None:
@@ -136,7 +161,8 @@ class Program:
         log, path = tempfile.mkstemp()
         try:
             with open(path, "ab") as end:
-                self._process = start([*self.options, "pipe"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=end)
+                self._process = start([*self.options, "pipe"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      stderr=end)
         except BaseException:
             os.close(log)
             raise
@@ -164,6 +190,9 @@ class Program:
             self._abandon()
             raise
         answer = self._read()
+        if answer.get("id") != self._requests or "error" not in answer and "result" not in answer:
+            self._abandon()
+            raise Error(f"the program has answered request {answer.get('id')}: expected {self._requests}")
         if "error" in answer:
             raise Error(answer["error"])
         return answer["result"]
@@ -182,8 +211,15 @@ class Program:
             self.close()
             raise Error(f"the program has ended with status {status}" + (f": {said}" if said else ""))
         if said := self._logged():
-            sys.stderr.write(said)
-        answer: dict[str, Any] = json.loads(line.decode("utf-8", "surrogateescape"))
+            sys.stderr.write(visible(said))
+        text = line.decode("utf-8", "surrogateescape")
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            self._abandon()
+            raise Error(f"the program has printed a line that is no answer: {text[:80].rstrip()}")
         return answer
 
     def _logged(self) -> str:
@@ -221,3 +257,14 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 shared = Program()
+shared._name = "shared"
+
+
+def _program(name: str, options: tuple[str, ...]) -> Program:
+    """The program of this name, which another process has sent, or a new one."""
+    for program in list(_programs):
+        if program._name == name:
+            return program
+    made = Program(*options)
+    made._name = name
+    return made

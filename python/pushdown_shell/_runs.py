@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import signal
 import subprocess
@@ -9,14 +10,15 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._launch import Error
-from ._objects import Model, Path, absolute, floats, load
+from ._objects import Model, Path, floats, load
 from ._program import Program, shared, start
+from ._values import Error, absolute, path_text, visible, word
 
 
 @dataclass
@@ -42,14 +44,14 @@ class Run:
     """The run in a folder. Its files are read when they are asked for, so a run that goes on shows its newest state."""
 
     def __init__(self, folder: Path, program: Program = shared) -> None:
-        self.folder, self._program = os.path.realpath(folder), program
+        self.folder, self._program = os.path.realpath(path_text(folder, "folder")), program
 
     def __repr__(self) -> str:
         return f"Run({self.folder!r})"
 
     @property
     def record(self) -> dict[str, Any]:
-        """All that the record of the run has: status, options, result, seed, seconds, ..."""
+        """All that the record of the run has: status, options, result, seed, seconds, started (in UTC), ..."""
         for row in _rows(self.folder, self._program):
             if row["folder"] == self.folder:
                 return row
@@ -98,17 +100,22 @@ class Run:
 
 
 def _rows(folder: Path, program: Program) -> list[dict[str, Any]]:
-    found = program.request("runs.find", {"folder": absolute(folder)})
+    found = program.request("runs.find", {"folder": absolute(folder, "folder")})
     for reason in found["refused"]:
-        print(f"pushdown_shell.runs: {reason}", file=sys.stderr)
+        print(f"pushdown_shell.runs: {visible(reason)}", file=sys.stderr)
     rows: list[dict[str, Any]] = found["runs"]
+    for row in rows:
+        for name in ("created", "started", "finished"):
+            if name in row:
+                row[name] = datetime.fromtimestamp(row[name], timezone.utc)
     return rows
 
 
 def runs(folder: Path = "runs", program: Program = shared) -> Any:
     """Returns the runs in and below a folder, the oldest first: a pandas.DataFrame, or a Table without pandas.
 
-    The columns are those of the record (folder, status, seed, seconds, ...), options.NAME and result.NAME.
+    The columns are those of the record (folder, status, seed, seconds, ...), options.NAME and result.NAME. The times
+    created, started and finished are in UTC.
     """
     rows = []
     for row in _rows(folder, program):
@@ -140,14 +147,32 @@ class Finished:
 
 
 def _words(options: Mapping[str, Any]) -> Iterator[str]:
-    """The options of a script as it reads them: --learning-rate 0.1, --no-name for False, a,b for a list."""
+    """The options of a script as it reads them: --learning-rate=0.1, --no-name for False, a,b for a list.
+
+    A list that has a text with a comma, or only an empty one, is written in JSON.
+    """
     for name, value in options.items():
         dashed = name.replace("_", "-")
+        if hasattr(value, "tolist"):
+            value = value.tolist()
         if isinstance(value, bool):
             yield f"--{dashed}" if value else f"--no-{dashed}"
+        elif isinstance(value, (list, tuple, range)):
+            items = [_option_text(item, f"{name}[{i}]") for i, item in enumerate(value)]
+            is_plain = "," not in "".join(items) and items != [""] and not ",".join(items).startswith("[")
+            yield f"--{dashed}=" + (",".join(items) if is_plain else json.dumps(items, ensure_ascii=False))
         elif value is not None:
-            yield f"--{dashed}"
-            yield ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+            yield f"--{dashed}={_option_text(value, name)}"
+
+
+def _option_text(value: Any, where: str) -> str:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if not isinstance(value, (str, int, float)):
+        raise Error(f"{where}: expected a text or a number, got {value!r}")
+    return word(str(value).lower() if isinstance(value, bool) else str(value), where)
 
 
 def run(script: Path, *words: str, echo: bool = True, program: Program = shared, **options: Any) -> Finished:
@@ -156,8 +181,12 @@ def run(script: Path, *words: str, echo: bool = True, program: Program = shared,
     Ctrl-C interrupts the script, which keeps its checkpoints. Raises Error if the script fails.
     """
     lines: list[str] = []
+    file = path_text(script, "script")
+    # Such a name could be that of an option or of a command.
+    ambiguous = file.startswith("-") or not os.path.dirname(file) and "." not in file
+    arguments = [*(word(text, f"words[{i}]") for i, text in enumerate(words)), *_words(options)]
     with tempfile.NamedTemporaryFile() as folders:
-        process = start([*program.options, os.fspath(script), *words, *_words(options)], stdin=subprocess.DEVNULL,
+        process = start([*program.options, *["--"] * ambiguous, file, *arguments], stdin=subprocess.DEVNULL,
                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, variables={"PUSHDOWN_RUN_LIST": folders.name})
         assert process.stdout
         with process:
@@ -178,5 +207,5 @@ def run(script: Path, *words: str, echo: bool = True, program: Program = shared,
         made = [os.fsdecode(name) for name in folders.read().split(b"\0") if name]
     if process.returncode != 0:
         said = "".join(lines[-20:]).strip()
-        raise Error(f"{os.fspath(script)} has ended with status {process.returncode}" + (f":\n{said}" if said else ""))
+        raise Error(f"{file} has ended with status {process.returncode}" + (f":\n{said}" if said else ""))
     return Finished("".join(lines), [Run(folder, program) for folder in dict.fromkeys(made)])

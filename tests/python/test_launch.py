@@ -70,6 +70,24 @@ def test_another_torch(package: Path, version: str | None, message: str) -> None
     assert message in str(caught.value)
 
 
+def test_a_torch_in_the_current_folder_is_not_taken(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = package / "here"
+    (here / "torch").mkdir(parents=True)
+    (here / "torch" / "__init__.py").touch()
+    (here / "torch" / "version.py").write_text("__version__ = '2.9.0'\n")
+    install(package, "__version__ = '2.13.0'\n")
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PYTHONPATH", ":/nowhere")
+    for first in ("", ".", str(here)):  # as Python writes an empty entry
+        monkeypatch.setattr(sys, "path", [first, str(package)])
+        assert "/torch-2.13/" in _launch.environment()["PUSHDOWN_MODULE"]
+        monkeypatch.setattr(sys, "path", [first])
+        with pytest.raises(_launch.Error, match="torch is not installed"):
+            _launch.environment()
+    monkeypatch.setenv("PYTHONPATH", str(here))  # the user names the folder
+    assert "/torch-2.9/" in _launch.environment()["PUSHDOWN_MODULE"]
+
+
 def test_no_torch_and_no_program(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [])
     with pytest.raises(_launch.Error, match=r"torch is not installed .* \(pip install 'torch==2\.13\.\*'\)"):

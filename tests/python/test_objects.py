@@ -9,6 +9,7 @@ import numpy as np
 import pushdown_shell as pushdown
 import pytest
 
+RULES = "S -> 'a' S 'b' [0.5] | 'c' [0.5]"
 STRINGS = ["a b a", "", "b b b a a c", "c"]
 
 # Makes a model of every kind of controller and stack, and prints what it computes.
@@ -171,8 +172,85 @@ def test_errors_are_those_of_the_program():
         pushdown.language_model(alphabet=["a"], controler={})
     with pytest.raises(pushdown.Error, match="/nowhere"):
         pushdown.load("/nowhere")
-    with pytest.raises(ValueError, match="not JSON compliant"):
+    with pytest.raises(pushdown.Error, match="options.noise: expected a finite number, got inf"):
         pushdown.language_model(alphabet=["a"], noise=math.inf)
+
+
+def test_numbers_and_arrays_of_numpy_are_arguments():
+    grammar = pushdown.grammar(RULES)
+    assert grammar.sample(np.int64(2), seed=np.uint8(3)) == grammar.sample(2, seed=3)
+    expected = grammar.log_probability(["c", "a c b"])
+    array = np.array(["c", "a c b"])
+    for strings in (array, array.astype(object), tuple(array), iter(array)):
+        assert grammar.log_probability(strings).tolist() == expected.tolist()
+    assert grammar.log_probability(np.array([], dtype=str)).shape == (0,)
+    assert grammar.log_probability(np.str_("c")) == expected[0]
+    model = pushdown.language_model(alphabet=np.array(["a", "b"]), seed=np.int32(1), end_symbol=np.bool_(True),
+                                    controller={"kind": "lstm", "hidden": np.float64(3)})
+    assert model.log_probability("a b") == small_model().log_probability("a b")
+    assert model.sample(3, temperature=np.float32(0.5), seed=1) == model.sample(3, temperature=0.5, seed=1)
+
+
+@pytest.mark.parametrize("value, message", [
+    (["b", None, "a b"], r"strings\[1\]: expected a text, got None"), ([None], r"strings\[0\]: expected a text"),
+    ([None, None], r"strings\[0\]: expected a text"), (["a", 3], r"strings\[1\]: expected a text, got 3"),
+    (np.array(["a", None]), r"strings\[1\]: expected a text, got None"), (np.array([[1]]), r"strings\[0\]: expected"),
+    (None, "strings: expected a text or a list of texts, got NoneType"), ({"a"}, "strings: .* got set"),
+    (3, "strings: .* got int"), (b"a", "strings: .* got bytes"), (["a", "\ud800"], r"strings\[1\]: .* a lone"),
+])
+def test_wrong_strings_name_their_place(value, message):
+    model = small_model()
+    for call in (pushdown.grammar(RULES).log_probability, model.log_probability, model.accepts, model.translate):
+        with pytest.raises(pushdown.Error, match=message.replace("strings", "(strings|sources)")):
+            call(value)
+
+
+@pytest.mark.parametrize("value, message", [
+    (math.nan, "expected a finite number, got nan"), (np.float32("inf"), "expected a finite number, got inf"),
+    ([1, math.nan], r"\[1\]: expected a finite number"), (np.array([[1, np.nan]]), r"\[0\]\[1\]: expected a finite"),
+    ({"y": [None]}, r".y\[0\]: expected a value, got None"), (2**53 + 1, r"integer from -2\^53 to 2\^53, got 9007"),
+    (-(10**30), "got -1000000000000000000000000000000"),
+    ("a\udfff", "expected Unicode, got a lone surrogate at index 1"),
+    ({3: 4}, "expected names as keys, got 3"), (b"a", "got bytes"), ({1}, "got set"), (object(), "got object"),
+    ({"\ud800": 1}, "a lone surrogate"), (1j, "got complex"),
+])
+def test_wrong_values_name_their_argument(value, message):
+    for call in (lambda x: pushdown.grammar("dyck", x=x), lambda x: pushdown.language_model(alphabet=["a"], x=x)):
+        with pytest.raises(pushdown.Error, match=rf"^\[\w+\.\w+\] options\.x.*{message}"):
+            call(value)
+    with pytest.raises(pushdown.Error, match=r"\[grammar.sample\] seed: "):
+        pushdown.grammar(RULES).sample(seed=math.nan)
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800", 3, None])
+def test_wrong_paths(path):
+    model = small_model()
+    for call in (pushdown.load, model.save, model.save_parameters, model.with_parameters, pushdown.runs, pushdown.Run,
+                 pushdown.run, pushdown.grammar):
+        with pytest.raises(pushdown.Error, match="(path|folder|script|source): expected"):
+            call(path)
+
+
+def test_texts_of_strangers_are_harmless(tmp_path, capsys):
+    escape, control = "\x1b]0;owned\x07", "\x9b31m"
+    (tmp_path / "foreign.pcfg").write_text(f"S -> '{escape}{control}'")
+    grammar = pushdown.grammar(tmp_path / "foreign.pcfg")
+    assert grammar.symbols == [escape + control]
+    assert str(grammar) == repr(grammar) == r"Grammar: 1 rule, 1 nonterminal, 1 symbol \027]0;owned\007\15531m"
+    with pytest.raises(pushdown.Error) as caught:
+        pushdown.grammar(f"S -> '{escape}{control}\udc9b' x")
+    assert not set("\x1b\x07\x9b\udc9b") & set(str(caught.value))
+    assert str(pushdown.Error("a\tb\n\x1b[1m\udc9b")) == "a\tb\n\\027[1m\\155"
+    (tmp_path / control).mkdir()
+    (tmp_path / control / "run.json").write_text(f"[{escape}")
+    pushdown.runs(tmp_path)
+    printed = capsys.readouterr()
+    assert "pushdown_shell.runs: " in printed.err and not set("\x1b\x9b") & set(printed.err)
+
+
+def test_the_module_shows_its_names():
+    assert dir(pushdown) == sorted(pushdown.__all__) and "runs" in dir(pushdown)
+    assert all(getattr(pushdown, name).__module__.startswith("pushdown_shell") for name in dir(pushdown))
 
 
 def test_parameters_of_a_part(tmp_path):

@@ -1,8 +1,11 @@
 """The life of the program: its start and end, threads, forks, interrupts and scripts."""
 import concurrent.futures
+import copy
 import gc
+import json
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -10,6 +13,7 @@ import textwrap
 import threading
 import time
 
+import numpy as np
 import pushdown_shell as pushdown
 import pytest
 
@@ -113,6 +117,110 @@ def test_a_forked_process_has_its_own_program(program):
     child.join()
     assert string == "a c b" and pid != program._process.pid and child.exitcode == 0
     assert program._process.poll() is None and grammar.sample(length=3) == "a c b"
+
+
+def number_of(grammar):
+    return grammar.log_probability("c") and grammar._program._numbers[grammar]
+
+
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_methods_go_to_a_pool(context):
+    done = python(f"""
+        import multiprocessing, sys
+        sys.path.insert(0, {os.path.dirname(__file__)!r})
+        from test_program import number_of
+        from pushdown_shell._program import shared
+        grammar = pushdown.grammar({RULES!r})
+        program = pushdown.Program("--threads", "2")
+        model = pushdown.language_model(alphabet=["a"], controller={{"kind": "lstm", "hidden": 2}}, program=program)
+        with multiprocessing.get_context({context!r}).Pool(1) as pool:
+            assert pool.map(grammar.log_probability, ["c", "a c b"]) == grammar.log_probability(["c", "a c b"]).tolist()
+            assert pool.map(model.log_probability, ["a", "a a"]) == model.log_probability(["a", "a a"]).tolist()
+            # It is made once, not for each task.
+            numbers = pool.map(number_of, [grammar] * 4, chunksize=1)
+            assert numbers == [numbers[0]] * 4, numbers
+            back, = pool.map(pushdown.grammar, ["S -> 'a'"])
+            assert back._program is shared and back.symbols == ["a"] and back.sample() == "a", back
+        print("done")
+        """)
+    output, errors = done.communicate(timeout=600)
+    assert output == "done\n", errors
+
+
+def test_a_copy_is_of_the_same_program(program):
+    model = pushdown.language_model(alphabet=["a"], controller={"kind": "lstm", "hidden": 2}, program=program)
+    same = pickle.loads(pickle.dumps(model))
+    assert same._program is program and same.log_probability("a") == model.log_probability("a")
+    assert repr(same) == repr(model) and same.options == model.options
+    assert copy.deepcopy(pushdown.Run("/nowhere", program))._program is program
+
+
+GREETING = '{"protocol": 1, "version": "1.2.3"}'
+
+
+@pytest.mark.parametrize("lines, message", [
+    ([GREETING, '{"id": 7, "result": []}'], "has answered request 7: expected 1"),
+    ([GREETING, '{"result": []}'], "has answered request None: expected 1"),
+    ([GREETING, '{"id": 1}'], "has answered request 1"),
+    ([GREETING, "no\x1b[2J"], r"a line that is no answer: no\\027\[2J"), ([GREETING, "[1]"], r"no answer: \[1\]"),
+    (["hello"], "no answer: hello"), ([GREETING.replace("1,", "2,")], "speaks protocol 2, this module 1"),
+])
+def test_another_program(tmp_path, monkeypatch, lines, message):
+    path = tmp_path / "program"
+    path.write_text(f"#!{sys.executable}\nimport sys\nlines = {lines!r}\nprint(lines[0], flush=True)\n"
+                    "for line, _ in zip(lines[1:], sys.stdin):\n    print(line, flush=True)\nsys.stdin.read()\n")
+    path.chmod(0o700)
+    monkeypatch.setenv("PUSHDOWN_BINARY", str(path))
+    with pushdown.Program() as program, pytest.raises(pushdown.Error, match=message):
+        program.request("release", {"objects": []})
+    assert program._process is None
+
+
+def test_wrong_words_of_a_command_line(tmp_path):
+    for options in (("a\0b",), ("\ud800",), (3,)):
+        with pytest.raises(pushdown.Error, match="the program cannot be started"):
+            _ = pushdown.Program(*options).version
+    for wrong, message in (("a\0b", "without NUL"), ("\ud800", "a lone surrogate"), ({}, "a text or a number, got {}")):
+        for value, place in ((wrong, "x"), (["a", wrong], r"x\[1\]")):
+            with pytest.raises(pushdown.Error, match=f"^{place}: expected .*{message}"):
+                pushdown.run(tmp_path / "script.lua", x=value)
+    with pytest.raises(pushdown.Error, match=r"^words\[1\]: expected a text without NUL"):
+        pushdown.run(tmp_path / "script.lua", "a", "\0")
+
+
+@pytest.mark.parametrize("name", ["-e.lua", "--help", "-i", "runs", "pipe", "a b"])
+def test_a_script_of_any_name(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("print(arg[0], ...)")
+    assert pushdown.run(name, "--", "-x", echo=False).output == f"{name}\t--\t-x\n"
+
+
+@pytest.mark.parametrize("items", [
+    ["a,b", "c"], [], [""], ["", ""], ["["], ["[]"], ['["a"]'], ["--x", "-"], [",", "ü", "\n"], ["a", "b"], ("a",),
+    np.array(["1", "a,b"]), range(3),
+])
+def test_lists_arrive_as_they_are(tmp_path, items):
+    script = tmp_path / "script.lua"
+    script.write_text("""
+        local options = pd.experiment.start { name = 'lists', options = { { 'list', { 'x' }, 'texts' } } }
+        print(pd.json.encode(pd.json.list(options.list)))
+        """)
+    output = pushdown.run(script, list=items, run_folder=tmp_path / "run", echo=False).output
+    assert json.loads(output) == [str(item) for item in items]
+
+
+def test_values_of_options_arrive_as_they_are(tmp_path):
+    script = tmp_path / "script.lua"
+    script.write_text("""
+        local options = pd.experiment.start { name = 'values', options = { { 'text', '', 'a text' },
+          { 'x', 1.5, 'a number' }, { 'numbers', { 1 }, 'numbers' }, { 'flag', false, 'a flag' } } }
+        print(pd.json.encode(options))
+        """)
+    for text in ("--x", "--", "-e", "a=b", "a\nb", "", " ", "--text=--x"):
+        output = pushdown.run(script, text=text, x=np.float32(0.5), numbers=np.array([0.1, -2]), flag=np.bool_(True),
+                              run_folder=tmp_path / "run", overwrite=True, echo=False).output
+        found = json.loads(output)
+        assert found["text"] == text and found["x"] == 0.5 and found["numbers"] == [0.1, -2] and found["flag"] is True
 
 
 def test_a_warning_of_the_program_appears_on_stderr(program, capsys):

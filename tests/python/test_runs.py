@@ -2,6 +2,7 @@
 import importlib
 import json
 import sys
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pushdown_shell as pushdown
@@ -62,6 +63,11 @@ def test_tables(trained, monkeypatch):
     assert table["folder"] == list(rows["folder"]) == [run.folder]
     assert table["options.epochs"] == [3] and table["result.best"] == [1 / 3] and table["status"] == ["done"]
     assert [row["experiment"] for row in table] == ["train"]
+    now = datetime.now(timezone.utc)
+    for name in ("created", "started", "finished"):
+        (time,) = table[name]
+        assert now - timedelta(days=1) < time <= now and [time, run.record[name]] == [*rows[name]] * 2
+    assert run.record["created"] <= run.record["started"] <= run.record["finished"]
     with pytest.raises(KeyError, match="nothing"):
         table["nothing"]
 

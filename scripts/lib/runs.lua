@@ -8,12 +8,12 @@
 local complete = require 'pushdown.store.complete'
 local files = require 'pushdown.files'
 local interval = require 'pushdown.statistics.interval'
+local metrics_of = require 'pushdown.store.metrics'
 local pd = require 'pushdown'
 local plan = require 'pushdown.store.plan'
 local provenance = require 'pushdown.store.provenance'
 local record = require 'pushdown.store.record'
 local statistics = require 'pushdown.statistics'
-local store = require 'pushdown.store.folder'
 local table_of = require 'pushdown.text.table'
 local utc = require 'pushdown.text.utc'
 
@@ -32,8 +32,9 @@ function M.open(path, options) return record.open(path, options) end
 -- row.
 function M.record(fields) return record.record(fields) end
 
--- The numbers of every epoch of the training in a folder, read from its metrics; empty if no epoch was finished.
-function M.history(folder) return store.history(folder) end
+-- The numbers of every epoch of the training in a folder, in order, read from its metrics; empty if no epoch was
+-- finished. Warns of damaged lines and leaves their epochs out.
+function M.history(folder) return metrics_of.epochs(folder) end
 
 local metrics = { 'validation_difference', 'cross_entropy_difference', 'validation_cross_entropy',
   'cross_entropy', 'loss' }

@@ -42,6 +42,30 @@ test('a history by columns', function()
   test.equal(histories.read(folder), nil)
 end)
 
+test('a damaged line is named, and the others are read', function()
+  local folder = scene.folder .. '/damaged'
+  files.make_folder(folder)
+  local lines = {}
+  for epoch = 1, 6 do
+    lines[epoch] = ('{"event":"epoch","epoch":%d,"loss":%g,"best_epoch":4}'):format(epoch, epoch / 8)
+  end
+  lines[2] = lines[2]:sub(1, 20) .. '\0\0\27[31m'
+  lines[3] = '{"event":"epoch","epoch":3,garbage,"loss":0.5}'
+  lines[5] = '{"event":"epoch","loss":0.5}'  -- an object, but not an epoch
+  files.write(folder .. '/metrics.jsonl', table.concat(lines, '\n') .. '\n{"event":"ep')
+  local command = ([[for _, epoch in ipairs(pd.runs.history '%s') do print(epoch.epoch, epoch.loss) end
+    pd.runs.history '%s'
+    print(#require 'pushdown.runs.history'.read '%s'.epoch)]]):format(folder, folder, folder)
+  local output, status = test.run { '-e', command }
+  test.equal(status, 0)
+  has(output, '1\t0.125\n4\t0.5\n6\t0.75\n3\n',
+    folder .. "/metrics.jsonl:2: the line is damaged and left out: expected a JSON object, got '{\"event\":\"epoch",
+    folder .. '/metrics.jsonl:3: the line is damaged')
+  test.lacks(output, '\27')
+  -- Each is named once, and the last line may be one that is being written.
+  test.equal(select(2, output:gsub('is damaged', '')), 2)
+end)
+
 -- Mean and sample deviation computed in another way: sums of squares.
 local function by_hand(values)
   local sum, squares = 0, 0

@@ -4,6 +4,7 @@ local json = require 'pushdown.json'
 local page = require 'pushdown.experiment.page'
 local pd = require 'pushdown'
 local provenance = require 'pushdown.store.provenance'
+local store = require 'pushdown.store.folder'
 local tables = require 'pushdown.tables'
 local table_of = require 'pushdown.text.table'
 local values = require 'pushdown.store.values'
@@ -91,7 +92,11 @@ function Run:earlier_result(is_enough)
   local path = self:path 'result.json'
   local text = self.earlier or files.exists(path) and files.read(path)
   if not text then return nil end
-  local result = json.decode(text)
+  local read, result = pcall(store.decode, text, path)
+  if not read then
+    pd.log.warn(result .. '; the run counts as unfinished')
+    return nil
+  end
   if is_enough and not is_enough(result) then return nil end
   if self.earlier then files.write(path, text) end
   -- Nothing runs with the options of this start, so the configuration stays as it was.

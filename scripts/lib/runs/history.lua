@@ -1,8 +1,7 @@
 -- The numbers of a training over its epochs as columns, from the metrics.jsonl of its run folder.
-local files = require 'pushdown.files'
-local json = require 'pushdown.json'
+local metrics = require 'pushdown.store.metrics'
 
-local M = {}
+local M = { each = metrics.each }
 
 -- Fields of a line that are not measured.
 local not_measured = { event = true, epoch = true, updates = true, symbols = true, stage = true, improved = true,
@@ -11,66 +10,13 @@ local not_measured = { event = true, epoch = true, updates = true, symbols = tru
 -- Returns whether a number of that name is measured in an epoch.
 function M.is_measured(name) return not not_measured[name] end
 
--- One line as a table. The trainer writes flat objects, which a pattern reads much faster than a parser; other lines go
--- to the parser. Nil for an incomplete line, such as the last one of a running training.
-local function entry_of(line)
-  if line:sub(-1) ~= '}' then return nil end
-  local inner = line:sub(2, -2)
-  if line:sub(1, 1) ~= '{' or inner:find('[{}%[%]\\]') or select(2, inner:gsub(':%s*"', '')) > 1 then
-    local ok, entry = pcall(json.decode, line)
-    return ok and type(entry) == 'table' and entry or nil
-  end
-  local entry = {}
-  for key, value in inner:gmatch('"([^"]+)"%s*:%s*([^,]+)') do
-    local known = value:match('^true%s*$') and true or tonumber(value) or value:match('^"(.*)"%s*$')
-    if known == nil and value:match('^false%s*$') then known = false end
-    entry[key] = known
-  end
-  return entry
-end
-
-local block, longest_line = 2 ^ 20, 2 ^ 24
-
--- Calls visit(entry) for every complete line of metrics.jsonl in the folder, in order, starting at the byte `at` (0).
--- Returns the end of the last complete line, or false if the file does not exist.
-function M.each(folder, visit, at)
-  local path = folder .. '/metrics.jsonl'
-  local file = files.exists(path) and io.open(path, 'rb')
-  if not file then return false end
-  at = at or 0
-  file:seek('set', at)
-  local function take(line)
-    local entry = entry_of((line:gsub('%s+$', '')))
-    if entry then visit(entry) end
-    return entry ~= nil
-  end
-  local text = ''
-  for part in function() return file:read(block) end do
-    text = text .. part
-    local next_line = 1
-    for stop in function() return (text:find('\n', next_line, true)) end do
-      take(text:sub(next_line, stop - 1))
-      next_line = stop + 1
-    end
-    at = at + next_line - 1
-    text = text:sub(next_line)
-    if #text > longest_line then
-      file:close()
-      error(('[runs] a line of %s is longer than %d MB'):format(path, longest_line / 2 ^ 20), 0)
-    end
-  end
-  file:close()
-  if text ~= '' and take(text) then at = at + #text end
-  return at
-end
-
 -- history.read(folder) -> {keys =, columns = {[metric] = {...}}, epoch =, update =, seconds =, batches =}: lists with a
 -- number for each epoch (NaN if not measured), or nil if nothing was trained. seconds: time of training and validation
 -- since training began. batches: {update =, loss =, ...} if single updates were logged. bound_includes_end: whether the
 -- lower bound counts ends that the model does not predict.
 function M.read(folder)
   local by_epoch, epochs, batches = {}, {}, { update = {}, loss = {} }
-  local there = M.each(folder, function(entry)
+  local there = metrics.each(folder, function(entry)
     if entry.event == 'epoch' and type(entry.epoch) == 'number' and entry.epoch == entry.epoch then
       if not by_epoch[entry.epoch] then epochs[#epochs + 1] = entry.epoch end
       by_epoch[entry.epoch] = entry

@@ -2,7 +2,9 @@
 local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local metrics = require 'pushdown.store.metrics'
 local pd = require 'pushdown'
+local store = require 'pushdown.store.folder'
 local tables = require 'pushdown.tables'
 
 local listed = 10  -- largest number of differences shown
@@ -48,11 +50,11 @@ end
 -- The content of a file: {[name] = number or text}.
 local function values_of(path)
   local values = {}
-  if path:match 'metrics%.jsonl$' then
-    for line in files.read(path):gmatch '[^\n]+' do
-      local entry = json.decode(line)
+  local folder = path:match '^(.*)/metrics%.jsonl$'
+  if folder then
+    metrics.each(folder, function(entry)
       add_values(values, ('%s %s'):format(entry.event or 'line', entry.update or entry.epoch or ''), entry)
-    end
+    end)
   elseif path:match '%.csv$' then
     local names, rows = csv.read(path)
     for i, row in ipairs(rows) do
@@ -61,7 +63,7 @@ local function values_of(path)
       end
     end
   else
-    add_values(values, 'result', json.decode(files.read(path)))
+    add_values(values, 'result', store.decode(files.read(path), path))
   end
   return values
 end

@@ -11,6 +11,14 @@ function M.read_json(path)
   return ok and type(value) == 'table' and value or nil
 end
 
+-- The table in the text of a JSON file; raises an error that names the file if there is none.
+function M.decode(text, path)
+  local ok, value = pcall(json.decode, text)
+  if ok and type(value) == 'table' then return value end
+  local reason = ok and 'expected an object' or tostring(value):gsub('^%[json%.decode%] ', '')
+  error(('[runs] %s cannot be read: %s'):format(path, reason), 0)
+end
+
 -- The result in a run folder, without its null values, or nil.
 function M.result(folder)
   local result = M.read_json(folder .. '/result.json')
@@ -18,18 +26,6 @@ function M.result(folder)
     if value == json.null then result[key] = nil end
   end
   return result
-end
-
--- The numbers of every epoch of the training in a folder, read from its metrics; empty if no epoch was
--- finished.
-function M.history(folder)
-  local epochs, path = {}, folder .. '/metrics.jsonl'
-  if not files.exists(path) then return epochs end
-  for line in files.read(path):gmatch('[^\n]+') do
-    local entry = json.decode(line)
-    if entry.event == 'epoch' then epochs[entry.epoch] = entry end
-  end
-  return epochs
 end
 
 return M

@@ -1,6 +1,7 @@
 -- Adds the provenance and a registry row to the run of a trainer with a run folder, so that runs made at the prompt or
 -- by a plain script are found like those of an experiment. The trainer calls these functions.
 local files = require 'pushdown.files'
+local metrics = require 'pushdown.store.metrics'
 local pd = require 'pushdown'
 local provenance = require 'pushdown.store.provenance'
 local recording = require 'pushdown.store.record'
@@ -45,10 +46,13 @@ end
 
 -- The final numbers of a run: those of its best epoch, from metrics.jsonl.
 local function result_of(folder)
-  local history = store.history(folder)
+  local history = metrics.epochs(folder)
   local last = history[#history]
   if not last then return nil end
-  local best = history[last.best_epoch] or last
+  local best = last
+  for _, epoch in ipairs(history) do
+    if epoch.epoch == last.best_epoch then best = epoch end
+  end
   local result = { epochs = #history, best_epoch = last.best_epoch, seconds = 0 }
   for key, value in pairs(best) do
     if type(value) == 'number' and result[key] == nil and key ~= 'epoch' and not key:find 'second' then

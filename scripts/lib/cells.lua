@@ -115,7 +115,7 @@ end
 -- cells.statistics(cell, key) -> mean, deviation, least, greatest of a number of result.json over the cell's runs.
 function M.statistics(cell, key)
   local values = {}
-  for i, run in ipairs(cell.runs) do values[i] = run.result[key] end
+  for _, run in ipairs(cell.runs) do values[#values + 1] = run.result[key] end
   return statistics(values)
 end
 

@@ -30,7 +30,8 @@ local M = {}
 local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0) end
 
 -- grid.seed(grid_name, point_name, restart) -> integer from 0 to 2^31 - 1, the seed of a run: a hash of the three that
--- does not depend on the order or on the other points of the grid.
+-- does not depend on the order or on the other points of the grid. Grids with seeds = 'shared' take
+-- grid.seed('', '', restart).
 function M.seed(grid_name, point_name, restart) return options_of.seed(grid_name, point_name, restart) end
 
 -- grid.point_name{learning_rate = 0.005, size = 20} -> 'learning_rate=0.005,size=20', the name of a point.
@@ -123,7 +124,8 @@ local function runs_of(grid)
         end
       end
       list[#list + 1] = { grid = grid.name, point = name, restart = restart, options = options, index = index,
-        seed = M.seed(grid.name, name, restart), script = script, flags = grid.flags, attempts = 0,
+        seed = grid.seeds == 'shared' and M.seed('', '', restart) or M.seed(grid.name, name, restart),
+        script = script, flags = grid.flags, attempts = 0,
         status = 'waiting', folder = M.run_folder(grid.folder, name, restart) }
     end
   end

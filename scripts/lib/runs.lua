@@ -8,6 +8,7 @@
 local complete = require 'pushdown.store.complete'
 local files = require 'pushdown.files'
 local interval = require 'pushdown.statistics.interval'
+local metric = require 'pushdown.statistics.metric'
 local metrics_of = require 'pushdown.store.metrics'
 local pd = require 'pushdown'
 local plan = require 'pushdown.store.plan'
@@ -37,7 +38,7 @@ function M.record(fields) return record.record(fields) end
 function M.history(folder) return metrics_of.epochs(folder) end
 
 local metrics = { 'validation_difference', 'cross_entropy_difference', 'validation_cross_entropy',
-  'cross_entropy', 'loss' }
+  'cross_entropy', 'loss', 'validation_accuracy', 'accuracy', 'perplexity' }
 
 -- The number by which results are compared by default: its key, or nil.
 function M.metric(result)
@@ -180,10 +181,10 @@ local function rows_text(rows)
   if #rows == 0 then return 'No runs are recorded here.' end
   local lines = {}
   for i, row in ipairs(rows) do
-    local metric = row.result and M.metric(row.result)
+    local key = row.result and M.metric(row.result)
     lines[i] = { row.id, row.grid or row.experiment or row.folder, row.point or '', row.status,
       row.started and os.date('%Y-%m-%d %H:%M', math.floor(row.started)) or '',
-      metric and ('%s %.5g'):format(metric:gsub('_', ' '), row.result[metric]) or '' }
+      key and ('%s %.5g'):format(key:gsub('_', ' '), row.result[key]) or '' }
   end
   local shown = table_of.new { columns = { 'id', 'run', 'point', 'status', 'started', 'result' }, rows = lines }
   return (shown:text(pd.process.columns 'stdout'):gsub('\n$', ''))
@@ -197,11 +198,39 @@ function M.list(filter, path)
   return setmetatable(M.find(asked, path), { __tostring = rows_text })
 end
 
--- runs.by_point(rows, metrics) -> list of {grid, folder, point, runs, done, failed, metrics = {[key] =
--- {count, mean, deviation, interval, least}}}, sorted by the mean of the first metric; points without it come last.
--- deviation: the sample standard deviation; interval: half the width of the 95 % confidence interval of the mean
--- (Student's t). Runs in different folders are different points, so that a small grid and a full one never mix.
-function M.by_point(rows, keys)
+local no_results = { seed = true, restart = true }
+
+local function rank(key)
+  if key == 'validation_difference' or key == 'cross_entropy_difference' then return 1 end
+  if key:match('^test') then return 2 end
+  if key:match('^valid') then return 3 end
+  if key == 'seconds' or key == 'epochs' or key == 'best_epoch' or key == 'parameters' or key == 'characters' then
+    return 6
+  end
+  return key:match('^train') and 5 or 4
+end
+
+-- runs.result_keys(rows) -> list, set: the numbers in the results of the runs, without those that only repeat an
+-- option, the most informative first.
+function M.result_keys(rows)
+  local known, keys = {}, {}
+  for _, row in ipairs(rows) do
+    for key, value in pairs(row.result or {}) do
+      local option = (row.options or {})[key]
+      if not known[key] and type(value) == 'number' and option ~= value and not no_results[key] then
+        known[key], keys[#keys + 1] = true, key
+      end
+    end
+  end
+  table.sort(keys, function(a, b)
+    if rank(a) ~= rank(b) then return rank(a) < rank(b) end
+    return a < b
+  end)
+  return keys, known
+end
+
+-- The points of the runs, with the finite values of the metrics in their finished runs.
+local function points_of(rows, keys)
   local points, known = {}, {}
   for _, row in ipairs(rows) do
     if row.grid then
@@ -210,6 +239,7 @@ function M.by_point(rows, keys)
       if not point then
         point = { grid = row.grid, point = row.point, folder = folder:gsub('/[^/]*$', ''), runs = 0, done = 0,
           failed = 0, values = {}, metrics = {} }
+        for _, key in ipairs(keys) do point.values[key] = {} end
         known[folder] = point
         points[#points + 1] = point
       end
@@ -219,28 +249,44 @@ function M.by_point(rows, keys)
         point.done = point.done + 1
         for _, key in ipairs(keys) do
           local value = (row.result or {})[key]
-          point.values[key] = point.values[key] or {}
-          if type(value) == 'number' then table.insert(point.values[key], value) end
+          if metric.is_finite(value) then table.insert(point.values[key], value) end
         end
       end
     end
   end
+  return points
+end
+
+-- runs.by_point(rows, metrics, better) -> list of {grid, folder, point, runs, done, failed, metrics = {[key] =
+-- {count, mean, deviation, interval, least, greatest, better, best}}}, sorted by the mean of the first metric, the best
+-- first; points without it come last. The name of a metric says which values are better: 'lower' of losses,
+-- cross-entropies, differences, perplexities and errors, 'higher' of accuracies, scores and the like. `better` says it
+-- for the first metric, and for others whose names do not. Where neither says it, better and best are nil, and the
+-- points are sorted from the least mean on.
+-- deviation: the sample standard deviation; interval: half the width of the 95 % confidence interval of the mean
+-- (Student's t). count: the finished runs with a finite value. Runs in different folders are different points, so that
+-- a small grid and a full one never mix.
+function M.by_point(rows, keys, better)
+  local points, ways = points_of(rows, keys), {}
+  for k, key in ipairs(keys) do ways[key] = k == 1 and better or metric.better(key) or better end
   for _, point in ipairs(points) do
     for key, values in pairs(point.values) do
       if #values > 0 then
-        local mean, deviation, least = statistics(values)
+        local mean, deviation, least, greatest = statistics(values)
+        local best
+        if ways[key] then best = ways[key] == 'higher' and greatest or least end
         point.metrics[key] = { count = #values, mean = mean, deviation = deviation,
-          interval = interval(#values, deviation), least = least }
+          interval = interval(#values, deviation), least = least, greatest = greatest, better = ways[key], best = best }
       end
     end
     point.values = nil
   end
+  local function mean_of(point) return (point.metrics[keys[1]] or {}).mean end
   table.sort(points, function(a, b)
     if a.grid ~= b.grid then return a.grid < b.grid end
     if a.folder ~= b.folder then return a.folder < b.folder end
-    local one, two = a.metrics[keys[1]], b.metrics[keys[1]]
-    if one and two and one.mean ~= two.mean then return one.mean < two.mean end
-    if (one == nil) ~= (two == nil) then return one ~= nil end
+    local one, two = mean_of(a), mean_of(b)
+    if one ~= two then return metric.is_better(one, two, ways[keys[1]]) end
     return a.point < b.point
   end)
   return points

@@ -12,6 +12,7 @@ local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
+local metric = require 'pushdown.statistics.metric'
 local pd = require 'pushdown'
 local statistics = require 'pushdown.statistics'
 local tables = require 'pushdown.tables'
@@ -155,22 +156,20 @@ local function points_of(options, searched)
   return points
 end
 
--- A loss or perplexity is to be low, any other number high.
+-- Whether setting a is better than b by the first number of `choose` in which they differ.
 local function better(a, b, choose)
   for _, key in ipairs(choose) do
-    local one, other = a.means[key], b.means[key]
-    if one ~= other then
-      if key:find '_loss$' or key:find '_perplexity$' then return one < other end
-      return one > other
-    end
+    local one, other, way = a.means[key], b.means[key], metric.better(key)
+    if metric.is_better(one, other, way) then return true end
+    if metric.is_better(other, one, way) then return false end
   end
   return a.point < b.point
 end
 
 local of_both = {
   { 'options', nil, 'the options of the script: those of suite.options', type = 'table', required = true },
-  { 'choose', nil, 'the numbers of a result that choose a setting, the first one that differs; names that end in _loss '
-    .. 'or _perplexity are to be low, others high', type = 'list of texts', required = true },
+  { 'choose', nil, 'the numbers of a result that choose a setting, the first one that differs; their names say which '
+    .. 'values are better, as in runs.by_point', type = 'list of texts', required = true },
 }
 local train_options = pd._options.declare('suite.train', of_both, {
   { 'name', nil, 'of the suite', type = 'text', required = true },
@@ -192,6 +191,11 @@ local train_options = pd._options.declare('suite.train', of_both, {
 -- score]}, deviation = and best = of the score }.
 function M.train(declared)
   local given = train_options(declared)
+  for _, key in ipairs(given.choose) do
+    if not metric.better(key) then
+      error(("[suite.train] choose: the name '%s' does not say which values are better"):format(key), 0)
+    end
+  end
   local options, grids = given.options, {}
   local path = options.published == 'paper' and given.published or options.published
   local published = M.published(path, given.known, options.tasks, given.name_of, given.measure)
@@ -225,7 +229,7 @@ function M.train(declared)
     if #setting.runs > 0 then
       local function all(key)
         local values = {}
-        for i, row in ipairs(setting.runs) do values[i] = row.result[key] end
+        for _, row in ipairs(setting.runs) do values[#values + 1] = row.result[key] end
         return values
       end
       for _, key in ipairs(given.also) do

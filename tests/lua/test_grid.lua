@@ -91,6 +91,29 @@ test('seeds depend only on grid, point and restart', function()
   assert(grid.seed('a', 'b', 1) ~= grid.seed('b', 'a', 1) and grid.seed('ab', '', 1) ~= grid.seed('a', 'b', 1))
 end)
 
+test('seeds that points share', function()
+  local given = { name = 'own', script = path 'toy.lua', folder = path 'runs/own',
+    points = { { rate = 1 }, { rate = 2 } }, restarts = 2, registry = path 'registry.sqlite', workers = 2,
+    progress = false }
+  local shared = { name = 'other', script = path 'toy.lua', folder = path 'runs/shared', points = given.points,
+    restarts = 2, seeds = 'shared' }
+  local rows = grid.run { shared, pd.tables.merged(shared, { name = 'third', folder = path 'runs/third' }),
+    registry = given.registry, workers = 2, progress = false }
+  test.equal(#rows, 8)
+  assert(rows[1].seed ~= rows[2].seed)
+  for _, row in ipairs(rows) do
+    test.equal(row.seed, rows[row.restart].seed)
+    test.equal(row.result.seed, row.seed)
+  end
+  rows = grid.run(given)
+  assert(rows[1].seed ~= rows[3].seed and rows[1].seed == grid.seed('own', 'rate=1', 1))
+  -- Runs with other seeds are not taken for these.
+  given.seeds = 'shared'
+  test.fails('seed was', function() grid.run(given) end)
+  given.seeds = 'same'
+  test.fails("option 'seeds' must be one of 'own' and 'shared'", function() grid.run(given) end)
+end)
+
 test('names of points', function()
   test.equal(grid.point_name { size = 20, learning_rate = 0.005 }, 'learning_rate=0.005,size=20')
   test.equal(grid.point_name { lengths = { 3, 5 }, on = true, kind = 'lstm' }, 'kind=lstm,lengths=3+5,on=true')

@@ -427,7 +427,7 @@ test('help lists the Lua modules and the options by kind, and finds words', func
   has(describe 'plot', 'lines{series=, reference=, ', 'heat_map{values=, ')
   has(describe 'plot.lines', 'plot.lines{series=, ', '\n  The line chart as SVG text.',
     '\n    x_log (boolean, default false): logarithmic horizontal axis')
-  has(describe 'grid.run', 'missing=, ...} -> rows\n  Trains the script at every point',
+  has(describe 'grid.run', 'recorded=, ...} -> rows\n  Trains the script at every point',
     'points (list of tables, required): ')
   for line in describe('plot.by_length'):gmatch '[^\n]+' do assert(#line <= 98, line) end
   has(describe 'train.trainer', 'stop_patience', 'Options for a recognizer:', 'objective', 'Options for a transducer:',

@@ -284,7 +284,75 @@ test('points of a grid by mean, never by the best', function()
     'rate=2,1,1,0.6,,0.6\n')
 end)
 
-test('paired tests of the points of a grid, and intervals', function()
+-- The points x=1 and x=2 of a grid, with the metrics of their runs by restart.
+local function grid_of(name, results)
+  local path = ('%s/%s/registry.sqlite'):format(folder, name)
+  local registry = pd.registry.open(path)
+  for x, list in ipairs(results) do
+    for restart, result in ipairs(list) do
+      local id = registry:begin { folder = ('%s/%s/g/x=%d/restart-%d'):format(folder, name, x, restart), grid = 'g',
+        point = 'x=' .. x, restart = restart, seed = 10 * x + restart, options = { x = x } }
+      registry:finish(id, { status = 'done', result = result })
+    end
+  end
+  return function(...) return answer('compare', '--grid', 'g', '--registry', path, ...) end
+end
+
+test('the best point has the greatest accuracy and the least loss', function()
+  local results = { {}, {} }
+  for restart = 1, 3 do
+    results[1][restart] = { accuracy = 0.5 + restart / 8, loss = 3 + restart, shine = restart }
+    results[2][restart] = { accuracy = 0.25 + restart / 8, loss = 1 + restart, shine = 10 * restart }
+  end
+  local compare = grid_of('best', results)
+  local function order(...) return table.concat({ compare(...):match '\n(x=%d)[^\n]*\n(x=%d)' }, ' ') end
+  local text = compare('--metric', 'accuracy')
+  has(text, 'x=1    3/3        0         0.7500     0.1250           0.8750',
+    'x=2    3/3        0         0.5000     0.1250           0.6250', 'the best first (higher is better)')
+  test.equal(order('--metric', 'accuracy'), 'x=1 x=2')
+  test.equal(order('--metric', 'loss'), 'x=2 x=1')
+  -- The first metric is a usual one, of which the others follow in their own directions.
+  test.equal(order(), 'x=2 x=1')
+  local csv = compare('--metric', 'loss,accuracy', '--csv')
+  has(csv, 'best loss,mean accuracy,deviation accuracy,best accuracy\n', 'x=2,3,0,3,1,2,0.5,0.125,0.625')
+  has(compare('--metric', 'accuracy', '--latex'), 'best single run', '0.8750')
+  text = compare('--metric', 'accuracy', '--test', 'mann_whitney')
+  -- The samples share one value. By enumeration, 4 of 20 divisions of the six runs are as extreme.
+  has(text, 'x=2    3, 3     -0.2500  0.2000', 'accuracy against x=1 by the rank-sum test')
+  local points = json.decode(compare('--metric', 'accuracy', '--json'))
+  test.equal(points[1].metrics.accuracy.better, 'higher')
+  test.near({ points[1].metrics.accuracy.best, points[1].metrics.accuracy.least }, { 0.875, 0.625 }, 0)
+  -- A name that does not say it: no run is the best one, until it is said.
+  text = compare('--metric', 'shine')
+  has(text, 'least', 'greatest', 'the least first; its name does not say which values are better')
+  test.lacks(text, 'best')
+  has(compare('--metric', 'shine', '--csv'), 'least shine,greatest shine\n', 'x=1,3,0,2,1,1,3')
+  test.equal(order('--metric', 'shine'), 'x=1 x=2')
+  test.equal(order('--metric', 'shine', '--better', 'higher'), 'x=2 x=1')
+  has(compare('--metric', 'shine', '--better', 'higher'), 'best single run', '30.0000')
+  local _, errors = compare('--metric', 'shine', '--test', 'auto')
+  has(errors, "the name 'shine' does not say which values are better", '--better lower')
+  has(compare('--metric', 'shine', '--against', 'x=2'), 'shine against x=2 by the rank-sum test')
+  -- What is said holds for the first metric, and for others whose names say nothing.
+  csv = compare('--metric', 'accuracy,shine,loss', '--better', 'lower', '--csv')
+  has(csv, 'best accuracy', 'best shine', 'x=2,3,0,0.5,0.125,0.375,20,10,10,3,1,2')
+  _, errors = compare('--better', 'less')
+  has(errors, "option '--better' must be one of 'lower' and 'higher'")
+end)
+
+test('what runs have, where a metric is missing', function()
+  local compare = grid_of('names', { { { shine = 1, seconds = 2 }, { shine = 2, seconds = 2 } }, { { shine = 4 } } })
+  local text = compare()  -- the only number that is a result
+  has(text, 'mean shine', 'x=1    2/2        0      1.5000')
+  local output, errors, status = compare('--metric', 'accuracy')
+  test.equal(output .. status, '1')
+  has(errors, "no run has the number 'accuracy'; the results have shine, seconds")
+  compare = grid_of('some', { { { accuracy = 1 }, { accuracy = 0 / 0, hits = 3 } }, { { hits = 4 } } })
+  has(compare():gsub('%s+', ' '), "2 finished runs of x=1; x=2 without a finite number 'accuracy', not in the mean; "
+    .. 'the results have: hits.', 'x=1 2/2 0 1.0000', 'x=2 1/1 0 –')
+end)
+
+test('tests of the points of a grid, and intervals', function()
   local registry_file = folder .. '/tests/registry.sqlite'
   local registry = pd.registry.open(registry_file)
   -- Hollander and Wolfe (1973), p. 29: two-sided p = 0.0391. The points share seeds, but not with the same restarts.
@@ -292,7 +360,7 @@ test('paired tests of the points of a grid, and intervals', function()
   local after = { 0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29 }
   local function enter(point, restart, seed, loss)
     local id = registry:begin { folder = ('%s/tests/g/%s/restart-%d'):format(folder, point, restart), grid = 'tests/g',
-      point = point, restart = restart, seed = seed }
+      point = point, restart = restart, seed = seed, options = { model = point:match '%a$' } }
     registry:finish(id, { status = 'done', result = { loss = loss } })
   end
   for i = 1, 9 do
@@ -301,20 +369,29 @@ test('paired tests of the points of a grid, and intervals', function()
     enter('model=c', i, 1000 + i, after[i] + 1)
   end
   local function compare(...) return command('compare', '--grid', 'tests/g', '--registry', registry_file, ...) end
-  local text = compare('--test', 'wilcoxon')
-  has(text, "loss against model=a by Wilcoxon's signed-rank test, two-sided")
+  local function compare_two(...) return compare('--where', 'model!=c', ...) end
   local mean = 0
   for i = 1, 9 do mean = mean + (before[i] - after[i]) / 9 end
-  has(text, ('model=b  9           %.4f  0.0391    0.0391'):format(mean),
-    'model=c  9           1.0000  0.0039    0.0078', 'pairs of the same seeds, or restarts where the seeds differ')
-  local found = json.decode(compare('--test', 'wilcoxon', '--json')).tests
+  for _, kind in ipairs { 'wilcoxon', 'auto' } do
+    local text = compare_two('--test', kind)
+    has(text, "loss against model=a by Wilcoxon's signed-rank test, two-sided: n pairs of the same seeds",
+      ('model=b  9           %.4f  0.0391\n'):format(mean))
+    test.lacks(text, 'p cannot be below')
+  end
+  local found = json.decode(compare_two('--test', 'wilcoxon', '--json')).tests
   test.equal(found[1].p, 0.0390625)
-  test.equal(found[1].by, 'seed')
-  test.equal(found[2].by, 'restart')
-  text = compare('--test', 'bootstrap', '--against', 'model=b')
-  has(text, 'loss against model=b by a bootstrap', '95 % interval', ' to ')
-  has(compare('--test', 'bootstrap', '--csv'), 'point,against,metric,test,by,n',
-    'model=b,model=a,loss,bootstrap,seed,9')
+  has(compare_two('--test', 'bootstrap', '--against', 'model=b'), 'loss against model=b by a bootstrap',
+    '95 % interval', ' to ')
+  has(compare_two('--test', 'bootstrap', '--csv'), 'point,against,metric,test,n,n_against',
+    'model=b,model=a,loss,bootstrap,9,')
+  -- The third point shares no seeds with the others, so all are independent. These p are those of all 48,620
+  -- divisions of the ranks of SciPy 1.17.1 (rankdata).
+  for _, kind in ipairs { 'mann_whitney', 'auto' } do
+    has(compare('--test', kind), 'loss against model=a by the rank-sum test of Mann and Whitney, two-sided: n runs of',
+      ('model=b  9, 9      %.4f  0.1299    0.1299'):format(mean), 'model=c  9, 9      1.0000  0.0067    0.0133')
+  end
+  found = json.decode(compare('--against', 'model=a', '--json')).tests
+  test.equal(found[1].test .. found[1].n .. found[1].n_against, 'mann_whitney99')
   -- t of 8 degrees of freedom: 2.306.
   local points = json.decode(compare('--json'))
   local metrics = points[1].metrics.loss
@@ -325,8 +402,11 @@ test('paired tests of the points of a grid, and intervals', function()
     has(errors, pattern)
   end
   fails("there is no point 'model=z'", '--test', 'wilcoxon', '--against', 'model=z')
-  fails('--against needs --test', '--against', 'model=a')
-  fails("option '--test' must be one of 'wilcoxon' and 'bootstrap'", '--test', 't')
+  for _, kind in ipairs { 'wilcoxon', 'bootstrap' } do
+    fails(('--test %s compares pairs of runs with the same seed, but '):format(kind) .. "'model=c' and 'model=a' share",
+      '--test', kind)
+  end
+  fails("option '--test' must be one of 'auto', 'mann_whitney', 'wilcoxon' and 'bootstrap'", '--test', 't')
   local _, errors = answer('compare', '1', '2', '--test', 'wilcoxon', '--registry', registry_file)
   has(errors, '--test is about the points of a grid')
 end)

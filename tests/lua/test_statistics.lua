@@ -1,8 +1,11 @@
--- Means with intervals, and paired tests: published tables and worked examples, and exact enumeration.
+-- Means with intervals, directions of metrics, paired tests and the rank-sum test: published tables and worked
+-- examples, and exact enumeration.
 require 'pushdown'
 local test = require 'pushdown.test'
 local interval = require 'pushdown.statistics.interval'
+local metric = require 'pushdown.statistics.metric'
 local paired = require 'pushdown.statistics.paired'
+local rank_sum = require 'pushdown.statistics.rank_sum'
 local statistics = require 'pushdown.statistics'
 
 test('quantiles of Student\'s t, as tables have them', function()
@@ -101,6 +104,105 @@ test('Wilcoxon: exact with ties and zeros, and close to normal for many', functi
   test.near(paired.wilcoxon(many).p, paired.wilcoxon(many, { exact = false }).p, 2e-3)
   test.fails('difference 2 is not a finite number: nan', function() paired.wilcoxon { 1, 0 / 0 } end)
   test.fails('expected a list', function() paired.wilcoxon {} end)
+end)
+
+test('the rank-sum test: worked examples, computed by SciPy 1.17.1 (mannwhitneyu)', function()
+  local function exact(one, other, statistic, p)
+    local result = rank_sum(one, other)
+    assert(result.exact)
+    test.equal(result.statistic, statistic)
+    test.near(result.p, p, 1e-15)
+    -- The other order has the other pairs and the same p.
+    test.equal(rank_sum(other, one).statistic, #one * #other - statistic)
+    test.near(rank_sum(other, one).p, p, 1e-15)
+  end
+  exact({ 0.5, 0.7, 0.9 }, { 0.3, 0.4, 0.6 }, 8, 0.2)
+  exact({ 1.1, 2.2, 3.3, 4.4, 9.1 }, { 0.9, 5.0, 6.1, 7.2 }, 8, 0.7301587301587302)
+  -- Hollander and Wolfe (1973), p. 69: permeability of the human chorioamnion.
+  exact({ 0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46 }, { 1.15, 0.88, 0.90, 0.74, 1.21 }, 35,
+    0.2544122544122544)
+  -- The example of SciPy's documentation.
+  local men, women = { 19, 22, 16, 29, 24 }, { 20, 11, 17, 12 }
+  exact(men, women, 17, 0.1111111111111111)
+  test.near(rank_sum(men, women, { exact = false }).p, 0.11134688653314041, 1e-7)
+  -- 55 values, without ties and with many.
+  local one, other, tied, more = {}, {}, {}, {}
+  for i = 1, 30 do one[i], tied[i] = 7 * i % 53, 7 * i % 13 end
+  for i = 1, 25 do other[i], more[i] = 11 * i % 47 + 3.5, 5 * i % 11 + 2 end
+  assert(not rank_sum(one, other).exact)
+  test.near(rank_sum(one, other).p, 0.8591294936492536, 1e-7)
+  test.near(rank_sum(one, other, { exact = true }).p, 0.8602809772976132, 1e-14)
+  test.equal(rank_sum(tied, more).statistic, 295.5)
+  test.near(rank_sum(tied, more).p, 0.18034274029758512, 1e-7)
+  test.equal(rank_sum({ 2, 2, 2 }, { 2, 2 }).p, 1)
+end)
+
+test('the rank-sum test: exact with ties, over all divisions into two samples', function()
+  math.randomseed(5)
+  for _ = 1, 40 do
+    local one, other, all = {}, {}, {}
+    for i = 1, math.random(1, 6) do one[i] = math.random(1, 5) end
+    for i = 1, math.random(1, 6) do other[i] = math.random(2, 7) end
+    for _, list in ipairs { one, other } do
+      for _, value in ipairs(list) do all[#all + 1] = value end
+    end
+    -- The pairs in which the value of the first sample is larger, without ranks.
+    local function pairs_of(is_first)
+      local larger, size = 0, 0
+      for i = 1, #all do
+        size = size + (is_first(i) and 1 or 0)
+        for k = 1, #all do
+          if is_first(i) and not is_first(k) then
+            larger = larger + (all[i] > all[k] and 1 or all[i] == all[k] and 0.5 or 0)
+          end
+        end
+      end
+      return larger, size
+    end
+    local seen, middle = pairs_of(function(i) return i <= #one end), #one * #other / 2
+    local far, count = 0, 0
+    for choice = 0, 2 ^ #all - 1 do
+      local larger, size = pairs_of(function(i) return math.floor(choice / 2 ^ (i - 1)) % 2 == 1 end)
+      if size == #one then
+        count = count + 1
+        if math.abs(larger - middle) >= math.abs(seen - middle) then far = far + 1 end
+      end
+    end
+    local result = rank_sum(one, other)
+    test.equal(result.statistic, seen)
+    test.near(result.p, far / count, 1e-14)
+  end
+  test.fails('sample 2: nan is not a finite number', function() rank_sum({ 1 }, { 0 / 0 }) end)
+  test.fails('sample 1: expected a list of numbers', function() rank_sum({}, { 1 }) end)
+end)
+
+test('the name of a metric says which values are better', function()
+  for better, names in pairs {
+    lower = 'loss train_loss valid_loss cross_entropy label_cross_entropy best_cross_entropy validation_difference '
+      .. 'test_difference perplexity error test_error errors error_rate difference_error RMSE',
+    higher = 'accuracy train_accuracy next_symbol_accuracy next_symbol_ranking F1 labelled_f1 score coarse train_fine '
+      .. 'test_full_match precision log_likelihood',
+    none = 'x value_1 seconds epochs lower_bound learning_rate accuracy_difference accuracy_loss lossless refined',
+  } do
+    for name in names:gmatch '%S+' do
+      test.equal(name .. ' ' .. tostring(metric.better(name)), name .. ' ' .. (better == 'none' and 'nil' or better))
+    end
+  end
+end)
+
+test('the order of values is strict, also with values that are not finite', function()
+  local values = { 2, 0 / 0, 1, math.huge, -math.huge, false, 3 }
+  for better, expected in pairs { lower = '1 2 3', higher = '3 2 1' } do
+    local list = { unpack(values) }
+    table.sort(list, function(a, b) return metric.is_better(a, b, better) end)
+    test.equal(table.concat(list, ' ', 1, 3), expected)
+    for _, a in ipairs(values) do
+      assert(not metric.is_better(a, a, better))
+      for _, b in ipairs(values) do
+        assert(not (metric.is_better(a, b, better) and metric.is_better(b, a, better)))
+      end
+    end
+  end
 end)
 
 test('bootstrap: all samples of few pairs, drawn ones of many', function()

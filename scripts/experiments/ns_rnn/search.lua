@@ -93,7 +93,7 @@ function M.settings(points, task, model)
   for _, setting in ipairs(list) do
     local function all(key)
       local values = {}
-      for i, point in ipairs(setting.points) do values[i] = point.result[key] end
+      for _, point in ipairs(setting.points) do values[#values + 1] = point.result[key] end
       return values
     end
     setting.finished = #setting.points
@@ -102,11 +102,11 @@ function M.settings(points, task, model)
     setting.epochs, setting.seconds = statistics(all 'epochs'), (statistics(all 'seconds'))
   end
   table.sort(list, function(a, b)
-    local x, y = a.finished > 0 and a.mean or math.huge, b.finished > 0 and b.mean or math.huge
+    local x, y = a.mean or math.huge, b.mean or math.huge
     if x ~= y then return x < y end
     return a.name < b.name
   end)
-  if list[1] and list[1].finished > 0 then list[1].chosen = true end
+  if list[1] and list[1].mean then list[1].chosen = true end
   return list
 end
 

@@ -42,9 +42,11 @@ command('compare [ID...]', 'compare', 'compares runs side by side, or the points
     { 'metric', {}, 'results to compare; the first one orders the points of a grid', repeated = true },
     { 'spread', 'deviation', 'shown with a mean: the sample standard deviation, or half the width of its 95 % '
       .. 'confidence interval', choices = { 'deviation', 'interval' } },
-    { 'test', nil, 'a paired test of each point of a grid against the best one', type = 'text',
-      choices = { 'wilcoxon', 'bootstrap' } },
-    { 'against', nil, 'the point that the others are tested against', type = 'text' },
+    { 'better', nil, 'which values are better, if the name of the metric does not say it', type = 'text',
+      choices = { 'lower', 'higher' } },
+    { 'test', nil, 'a test of each point of a grid against the best one; auto: wilcoxon if the points share their '
+      .. 'seeds, else mann_whitney', type = 'text', choices = { 'auto', 'mann_whitney', 'wilcoxon', 'bootstrap' } },
+    { 'against', nil, 'the point that the others are tested against, in place of the best one', type = 'text' },
   }, formats, latex)
 
 command('plot [ID...]', 'plot', 'draws metrics over epochs, with bands over restarts',

@@ -14,6 +14,8 @@ M.grid = {
   { 'restarts', 1, 'number of restarts of each point, or a list of their numbers such as {2, 5}',
     type = 'integer or list of integers', minimum = 1 },
   { 'flags', {}, 'words added to every command line' },
+  { 'seeds', 'own', 'own: every run has its own seed; shared: restarts with the same number have the same seed, at all '
+    .. 'points and in all grids with this option', choices = { 'own', 'shared' } },
 }
 
 local executor = {

@@ -2,6 +2,7 @@
 local changes = require 'pushdown.grid.changes'
 local duration = require 'pushdown.runs.layout'.duration
 local json = require 'pushdown.json'
+local metric = require 'pushdown.statistics.metric'
 local options = require 'pushdown.grid.options'
 local pd = require 'pushdown'
 local plan = require 'pushdown.store.plan'
@@ -24,7 +25,7 @@ local function log_tail(path)
   return visible(pd._text.clean(table.concat(lines, '\n', math.max(1, #lines - log_lines + 1))))
 end
 
--- The epoch and the cross-entropy difference of the last epoch in a run's metrics, or nil.
+-- The last epoch in a run's metrics and the number by which runs are compared, also as a cost, or nil.
 local function last_epoch(folder)
   local file = io.open(folder .. '/metrics.jsonl', 'rb')
   if not file then return nil end
@@ -35,7 +36,9 @@ local function last_epoch(folder)
     if line:find('"event":"epoch"', 1, true) and line:sub(1, 1) == '{' then found = line end
   end
   local ok, epoch = pcall(json.decode, found or '')
-  if ok then return epoch.epoch, epoch.cross_entropy_difference end
+  if not ok then return nil end
+  local key = runs.metric(epoch)
+  return epoch.epoch, epoch[key], key and metric.better(key) == 'higher' and -epoch[key] or epoch[key]
 end
 
 -- Ends the grid if the script has refused the name of an option of a run: it would refuse that of every run.
@@ -76,9 +79,9 @@ end
 function Session:done(run, result, note)
   local seconds = tonumber(result.seconds) or run.began and pd.process.clock() - run.began
   self:settle(run, 'done', { result = result, seconds = seconds })
-  local metric, time = runs.metric(result), duration(seconds)
+  local key, time = runs.metric(result), duration(seconds)
   self:say('[%d/%d] %s: %s%s%s', self.settled, #self.runs, self:title(run),
-    metric and ('%s %.4f'):format(metric:gsub('_', ' '), result[metric]) or 'done',
+    key and ('%s %.4f'):format(key:gsub('_', ' '), result[key]) or 'done',
     time and ', ' .. time or '', note or '')
   if seconds then self.seconds, self.timed = self.seconds + seconds, self.timed + 1 end
 end
@@ -160,9 +163,9 @@ function Session:status()
     if run.elsewhere and run.status == 'waiting' then elsewhere = elsewhere + 1 end
     if run.status == 'waiting' then left = left + (mean or 0) end
     if run.status == 'running' then
-      local epoch, difference = last_epoch(run.folder)
-      rows[#rows + 1] = { name = self:title(run), best = difference and ('%.4f'):format(difference) or '',
-        note = epoch and 'epoch ' .. epoch or '', value = difference }
+      local epoch, value, cost = last_epoch(run.folder)
+      rows[#rows + 1] = { name = self:title(run), best = value and ('%.4f'):format(value) or '',
+        note = epoch and 'epoch ' .. epoch or '', value = cost }
       left = left + math.max(0, (mean or 0) - (now - run.began))
     end
   end

@@ -1,6 +1,7 @@
 -- The tables of a page: results, configuration, and the origin of the runs.
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
+local runs_of = require 'pushdown.runs'
 local statistics = require 'pushdown.statistics'
 local svg = require 'pushdown.plot.svg'
 
@@ -73,35 +74,13 @@ end
 
 -- ---- Results ----
 
-local no_results = { seed = true, restart = true }
-
--- The numbers in the results of runs, without those that only repeat an option, the most informative first.
+-- tables.result_keys(points) -> list, set: runs.result_keys of all their runs.
 function M.result_keys(points)
-  local known, keys = {}, {}
+  local rows = {}
   for _, point in ipairs(points) do
-    for _, row in ipairs(point.runs) do
-      for key, value in pairs(row.result or {}) do
-        local option = (row.options or {})[key]
-        if not known[key] and type(value) == 'number' and option ~= value and not no_results[key] then
-          known[key] = true
-          keys[#keys + 1] = key
-        end
-      end
-    end
+    for _, row in ipairs(point.runs) do rows[#rows + 1] = row end
   end
-  local function rank(key)
-    if key == 'validation_difference' or key == 'cross_entropy_difference' then return 1 end
-    if key:match('^test') then return 2 end
-    if key:match('^valid') then return 3 end
-    if key == 'seconds' or key == 'epochs' or key == 'best_epoch' or key == 'parameters'
-      or key == 'characters' then return 6 end
-    return key:match('^train') and 5 or 4
-  end
-  table.sort(keys, function(a, b)
-    if rank(a) ~= rank(b) then return rank(a) < rank(b) end
-    return a < b
-  end)
-  return keys, known
+  return runs_of.result_keys(rows)
 end
 
 -- tables.results_of(point, key) -> the number in the results of the finished runs of a point.

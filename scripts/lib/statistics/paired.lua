@@ -1,4 +1,6 @@
 -- Tests of paired values, such as the results of two models with the same seeds: do the differences centre on 0?
+local ranks_of = require 'pushdown.statistics.ranks'
+
 local M = {}
 
 local function check(condition, where, ...)
@@ -17,22 +19,6 @@ end
 
 local most_exact = 50  -- pairs
 
--- Twice the ranks of the absolute values, so that the mean ranks of ties are integers; and the sizes of ties.
-local function double_ranks(values)
-  local order, ranks, ties = {}, {}, {}
-  for i in ipairs(values) do order[i] = i end
-  table.sort(order, function(a, b) return math.abs(values[a]) < math.abs(values[b]) end)
-  local first = 1
-  while first <= #order do
-    local last = first
-    while last < #order and math.abs(values[order[last + 1]]) == math.abs(values[order[first]]) do last = last + 1 end
-    for k = first, last do ranks[order[k]] = first + last end
-    ties[#ties + 1] = last - first + 1
-    first = last + 1
-  end
-  return ranks, ties
-end
-
 -- The probability, over all 2^n choices of signs, of a sum of signed ranks at least as far from its mean.
 local function exact_probability(ranks, sum)
   local total = 0
@@ -49,17 +35,6 @@ local function exact_probability(ranks, sum)
   return math.min(1, count / 2 ^ #ranks)
 end
 
--- The complementary error function with a relative error of about 1e-7 (Numerical Recipes, erfcc).
-local function erfc(x)
-  local t = 1 / (1 + 0.5 * math.abs(x))
-  local coefficients = { 0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418,
-    0.37409196, 1.00002368 }
-  local sum = coefficients[1]
-  for k = 2, #coefficients do sum = sum * t + coefficients[k] end
-  local value = t * math.exp(-x * x - 1.26551223 + t * sum)
-  return x >= 0 and value or 2 - value
-end
-
 -- paired.wilcoxon(differences, {exact=}) -> {p, n, zeros, statistic, exact}: the two-sided signed-rank test of
 -- Wilcoxon (1945). Differences of 0 are left out, and n is the number of the others. statistic is the sum of the ranks
 -- of positive differences; ties have their mean rank. p is exact over all signs for n up to 50 (or as `exact` says),
@@ -67,16 +42,16 @@ end
 -- differences are 0.
 function M.wilcoxon(differences, options)
   checked(differences, 'paired.wilcoxon')
-  local values = {}
+  local values, sizes = {}, {}
   for _, value in ipairs(differences) do
-    if value ~= 0 then values[#values + 1] = value end
+    if value ~= 0 then values[#values + 1], sizes[#sizes + 1] = value, math.abs(value) end
   end
   local n = #values
   local exact = options and options.exact
   if exact == nil then exact = n <= most_exact end
   local result = { n = n, zeros = #differences - n, exact = exact, test = 'wilcoxon' }
   if n == 0 then return result end
-  local ranks, ties = double_ranks(values)
+  local ranks, ties = ranks_of.double(sizes)
   local sum = 0
   for i, value in ipairs(values) do
     if value > 0 then sum = sum + ranks[i] end
@@ -87,8 +62,7 @@ function M.wilcoxon(differences, options)
   else
     local variance = n * (n + 1) * (2 * n + 1) / 24
     for _, size in ipairs(ties) do variance = variance - (size ^ 3 - size) / 48 end
-    local distance = math.max(0, math.abs(sum / 2 - n * (n + 1) / 4) - 0.5)
-    result.p = math.min(1, erfc(distance / math.sqrt(2 * variance)))
+    result.p = ranks_of.normal(math.abs(sum / 2 - n * (n + 1) / 4), variance)
   end
   return result
 end

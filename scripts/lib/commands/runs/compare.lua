@@ -1,14 +1,28 @@
 -- `pushdown runs compare`: runs side by side, or the points of a grid by mean and deviation.
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
-local paired = require 'pushdown.runs.paired'
+local metric_of = require 'pushdown.statistics.metric'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
 local table_of = require 'pushdown.text.table'
+local tests_of = require 'pushdown.runs.tests'
 local visible = require 'pushdown.text.visible'
+
+local function list_text(names) return #names > 0 and table.concat(names, ', ') or 'none' end
+
+-- Raises an error if there are results, but none has one of the metrics.
+local function check_metrics(rows, metrics)
+  local keys = runs.result_keys(rows)
+  for _, name in ipairs(metrics) do
+    local found = #keys == 0
+    for _, row in ipairs(rows) do found = found or (row.result or {})[name] ~= nil end
+    if not found then error(("no run has the number '%s'; the results have %s"):format(name, list_text(keys)), 0) end
+  end
+end
 
 -- Compares runs side by side: first the options that differ, then the results.
 local function compare_runs(rows, options, width)
+  check_metrics(rows, options.metric)
   local header, lines, same = { '' }, {}, {}
   for i, row in ipairs(rows) do header[i + 1] = 'run ' .. row.id end
   local function add(key, value_of, text_of)
@@ -67,39 +81,97 @@ local function decimals_of(points, metric)
   return least and math.max(4, math.min(8, 1 - math.floor(math.log10(least)))) or 4
 end
 
-local function compare_grid(rows, options, width)
-  local metrics = options.metric
-  if #metrics == 0 then
-    metrics = { selection.shared_metric(rows) }
-    for _, row in ipairs(rows) do
-      if metrics[1] == 'validation_difference' and (row.result or {}).test_difference then
-        metrics = { metrics[1], 'test_difference' }
-        break
-      end
+-- The metrics to compare: those that are asked for, else the usual ones of the results.
+local function metrics_of(rows, options)
+  if #options.metric > 0 then
+    check_metrics(rows, options.metric)
+    return options.metric
+  end
+  local metrics = { selection.shared_metric(rows) or runs.result_keys(rows)[1] or 'validation_difference' }
+  for _, row in ipairs(rows) do
+    if metrics[1] == 'validation_difference' and (row.result or {}).test_difference then
+      return { metrics[1], 'test_difference' }
     end
   end
-  if #metrics == 0 then metrics = { 'validation_difference' } end
-  local points = runs.by_point(rows, metrics)
-  local tests, base
-  if options.test then tests, base = paired.of(rows, points, metrics[1], options.test, options.against) end
+  return metrics
+end
+
+-- What to say about the finished runs that are not in the means, because they have no finite number of that name.
+local function say_missing(points, rows, metrics, width)
+  for _, name in ipairs(metrics) do
+    local missing, others, of = 0, {}, {}
+    for _, point in ipairs(points) do
+      local without = point.done - (point.metrics[name] or { count = 0 }).count
+      if without > 0 then missing, of[#of + 1] = missing + without, point.point end
+    end
+    for _, row in ipairs(rows) do
+      if row.status == 'done' and not metric_of.is_finite((row.result or {})[name]) then others[#others + 1] = row end
+    end
+    if missing > 0 then
+      layout.wrapped(("%d finished run%s of %s without a finite number '%s', not in the mean; the results have: %s.")
+        :format(missing, missing == 1 and '' or 's', table.concat(of, '; '), name, list_text(runs.result_keys(others))),
+        width, '')
+    end
+  end
+end
+
+-- The columns of a metric: its mean, the spread, and the best run, or without a direction the least and the greatest.
+local function columns_of(name, better, spread)
+  local columns = { { 'mean', 'mean ' .. name, 'mean ' .. name:gsub('_', ' ') },
+    { spread, spread .. ' ' .. name, spread == 'interval' and '± 95 %' or spread } }
+  if better then
+    columns[3] = { 'best', 'best ' .. name, 'best single run' }
+  else
+    columns[3], columns[4] = { 'least', 'least ' .. name, 'least' }, { 'greatest', 'greatest ' .. name, 'greatest' }
+  end
+  return columns
+end
+
+local function print_notes(metric, better, spread, width)
+  local order = better and ('the best first (%s is better)'):format(better)
+    or 'the least first; its name does not say which values are better, --better lower or higher does'
+  local text = ('Ordered by the mean of %s over the finished restarts, %s; %s'):format(metric:gsub('_', ' '), order,
+    spread == 'interval' and "± 95 % is half the width of the 95 % confidence interval of the mean (Student's t)"
+    or 'the deviation is the sample standard deviation')
+  layout.wrapped(text .. (better and '; the best single run is one run, not a mean.' or '.'), width, '')
+end
+
+local function compare_grid(rows, options, width)
+  local metrics = metrics_of(rows, options)
+  local points, tests = runs.by_point(rows, metrics, options.better), nil
+  local first = options.better or metric_of.better(metrics[1])
+  if options.test then
+    if not first and not options.against then
+      error(("--test compares with the best point, but the name '%s' does not say which values are better: expected "
+        .. '--better lower, --better higher, or --against POINT'):format(metrics[1]), 0)
+    end
+    tests = tests_of.of(rows, points, metrics[1], options.test, options.against)
+  end
   if options.json then
     local list = json.list(points)
-    return visible.data(json.encode(tests and { points = list, tests = paired.json(tests) } or list, true) .. '\n')
+    return visible.data(json.encode(tests and { points = list, tests = tests_of.json(tests) } or list, true) .. '\n')
   end
-  if options.csv and tests then return visible.data(paired.csv(tests)) end
+  if options.csv and tests then return visible.data(tests_of.csv(tests)) end
   local several, folders = false, false
   for _, point in ipairs(points) do
     several = several or point.grid ~= points[1].grid
     folders = folders or point.folder ~= points[1].folder
   end
-  local columns = { 'point', 'done', 'failed' }
-  if folders then table.insert(columns, 1, 'folder') end
-  if several then table.insert(columns, 1, 'grid') end
-  for _, metric in ipairs(metrics) do
-    for _, name in ipairs { 'mean ', options.spread .. ' ', 'best ' } do columns[#columns + 1] = name .. metric end
+  local names, heads = { 'point', 'done', 'failed' }, { 'point', 'done', 'failed' }
+  for _, list in ipairs { names, heads } do
+    if folders then table.insert(list, 1, 'folder') end
+    if several then table.insert(list, 1, 'grid') end
   end
-  local raw, cells, decimals = {}, {}, {}
-  for _, metric in ipairs(metrics) do decimals[metric] = decimals_of(points, metric) end
+  local numbers = {}
+  for k, name in ipairs(metrics) do
+    local decimals = ('%%.%df'):format(decimals_of(points, name))
+    local better = k == 1 and first or metric_of.better(name) or options.better
+    for _, column in ipairs(columns_of(name, better, options.spread)) do
+      numbers[#numbers + 1] = { metric = name, key = column[1], format = decimals }
+      names[#names + 1], heads[#heads + 1] = column[2], column[3]
+    end
+  end
+  local raw, cells = {}, {}
   for i, point in ipairs(points) do
     raw[i], cells[i] = {}, {}
     local function add(value, text)
@@ -111,35 +183,26 @@ local function compare_grid(rows, options, width)
     add(point.point)
     add(point.done, ('%d/%d'):format(point.done, point.runs))
     add(point.failed)
-    for _, metric in ipairs(metrics) do
-      local numbers = point.metrics[metric] or {}
-      for _, key in ipairs { 'mean', options.spread, 'least' } do
-        add(numbers[key], numbers[key] and ('%%.%df'):format(decimals[metric]):format(numbers[key]) or '–')
-      end
+    for _, column in ipairs(numbers) do
+      local value = (point.metrics[column.metric] or {})[column.key]
+      add(value, value and column.format:format(value) or '–')
     end
   end
-  if options.csv then return visible.data(table_of.new { columns = columns, rows = raw }:csv()) end
-  for k, name in ipairs(columns) do
-    columns[k] = name:match('^deviation ') and 'deviation' or name:match('^interval ') and '± 95 %'
-      or name:match('^best ') and 'best single run'
-      or name:gsub('_', ' ')
-  end
-  if options.latex then return visible.data(layout.latex(columns, cells)) end
-  layout.table(columns, cells, width)
-  layout.wrapped(('Ordered by the mean of %s over the finished restarts; %s; the best single run is one run, not a '
-    .. 'mean.'):format(metrics[1]:gsub('_', ' '), options.spread == 'interval'
-    and "± 95 % is half the width of the 95 % confidence interval of the mean (Student's t)"
-    or 'the deviation is the sample standard deviation'), width, '')
+  if options.csv then return visible.data(table_of.new { columns = names, rows = raw }:csv()) end
+  if options.latex then return visible.data(layout.latex(heads, cells)) end
+  layout.table(heads, cells, width)
+  print_notes(metrics[1], first, options.spread, width)
+  say_missing(points, rows, metrics, width)
   if tests and #tests == 0 then
     print '\nThere is one point, and nothing to test it against.'
   elseif tests then
-    paired.print(tests, base, metrics[1], options.test, width)
+    tests_of.print(tests, width)
   end
 end
 
 return function(options, path, width)
   local ids = selection.ids(options.words)
-  if options.against and not options.test then selection.fail('--against needs --test wilcoxon or --test bootstrap') end
+  options.test = options.test or options.against and 'auto'
   if #ids > 0 and options.test then
     selection.fail('--test is about the points of a grid, with several restarts: --grid NAME')
   end

@@ -209,14 +209,8 @@ end
 -- Learning curves of the restarts with the best values, more of which nobody could tell apart, and the metrics of the
 -- best one as those of the run. Returns the cost of all restarts.
 local function curves(recipe, found, run)
-  local series, seconds, epochs, drawn, ranked = {}, 0, 0, nil, {}
-  for i, one in ipairs(found.rows) do ranked[i] = one end
-  local function place(one) return one.restart == found.restart and -math.huge or one.value or math.huge end
-  table.sort(ranked, function(a, b)
-    if place(a) ~= place(b) then return place(a) < place(b) end
-    return a.restart < b.restart
-  end)
-  for _, one in ipairs(ranked) do
+  local series, seconds, epochs, drawn = {}, 0, 0, nil
+  for _, one in ipairs(found.ranked) do
     local folder_of_one = ('%s/restart-%d'):format(run.folder, one.restart)
     local line = { name = ('restart %d%s'):format(one.restart, one.restart == found.restart and ' (best)' or ''),
       x = {}, y = {} }

@@ -17,6 +17,7 @@
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local live = require 'pushdown.text.live'
+local metric_of = require 'pushdown.statistics.metric'
 local pd = require 'pushdown'
 local plan = require 'pushdown.search.plan'
 local table_of = require 'pushdown.text.table'
@@ -28,7 +29,8 @@ local fail = plan.fail
 local Search = {}
 Search.__index = Search
 
--- The number of an epoch or a result by which candidates are compared. where: their name in a message.
+-- The number of an epoch or a result by which candidates are compared, or nil and a reason if it is not finite. where:
+-- their name in a message.
 function Search:value_of(numbers, where)
   local metric = self.metric
   local value
@@ -36,12 +38,13 @@ function Search:value_of(numbers, where)
   if type(value) ~= 'number' then
     fail("%s has no number %s", where, type(metric) == 'string' and "'" .. metric .. "'" or 'to compare; set metric')
   end
+  if not metric_of.is_finite(value) then return nil, ('the value of %s is %s'):format(where, tostring(value)) end
   return value
 end
 
 function Search:has_solved(value)
   if not self.solved or not value then return false end
-  if self.higher then return value >= self.solved end
+  if self.better == 'higher' then return value >= self.solved end
   return value <= self.solved
 end
 
@@ -49,12 +52,15 @@ end
 function Search:order(a, b)
   if (a.error == nil) ~= (b.error == nil) then return a.error == nil end
   if (a.solved or false) ~= (b.solved or false) then return a.solved end
-  if (a.value == nil) ~= (b.value == nil) then return a.value ~= nil end
-  if a.value and a.value ~= b.value then return (a.value < b.value) == not self.higher end
+  if a.value ~= b.value then return metric_of.is_better(a.value, b.value, self.better) end
   return a.place < b.place
 end
 
-function Search:sort(field) table.sort(field, function(a, b) return self:order(a, b) end) end
+-- Sorts the candidates, the best ones first. One whose value is not finite has failed.
+function Search:sort(field)
+  for _, one in ipairs(field) do one.error = one.error or one.undefined end
+  table.sort(field, function(a, b) return self:order(a, b) end)
+end
 
 local kept_fields = { 'restart', 'point', 'epochs', 'stage', 'value', 'dropped', 'error', 'solved' }
 
@@ -89,6 +95,18 @@ function Search:write(winner)
   self.table:save(self.folder .. '/search')
 end
 
+-- All candidates, the best ones first: those that were left out later before those that were left out earlier, and
+-- failed ones last.
+function Search:ranked()
+  local list = { unpack(self.all) }
+  table.sort(list, function(a, b)
+    local one, two = a.dropped or math.huge, b.dropped or math.huge
+    if (a.error == nil) == (b.error == nil) and one ~= two then return one > two end
+    return self:order(a, b)
+  end)
+  return list
+end
+
 -- Leaves out all but the best candidates of the sorted field.
 function Search:cut(field, epochs, kept)
   while kept > 1 and field[kept].error do kept = kept - 1 end
@@ -104,8 +122,9 @@ function Search:cut(field, epochs, kept)
   self:write()
 end
 
--- Returns the candidates that are left at the end, the best one first.
-function Search:reduce()
+-- Trains the candidates and leaves out the worse ones. Returns those that are left at the end, or that have all failed,
+-- the best one first.
+function Search:halve()
   local field = {}
   for _, one in ipairs(self.all) do
     if not one.dropped then field[#field + 1] = one end
@@ -123,6 +142,20 @@ function Search:reduce()
   return field
 end
 
+-- Returns the candidates that are left at the end, the best one first. If the values of all that went on have become
+-- undefined, the best one of those that were left out goes on in their place.
+function Search:reduce()
+  while true do
+    local field, spare = self:halve(), self:ranked()[1]
+    if not field[1].undefined or spare.error then return field end
+    for _, one in ipairs(field) do one.dropped = one.epochs end
+    spare.dropped = nil
+    pd._live.tell(('%s%s %s goes on again, because %s'):format(self.name and self.name .. ': ' or '', self.kind,
+      tostring(spare[self.kind]), field[1].undefined))
+    self:write()
+  end
+end
+
 -- search.run{options} -> table: with make, trains restarts 1 to `restarts` side by side, or `together` at a time. With
 -- script, trains a script as grid.run does, with its options. The candidates are then the points, compared by the mean
 -- over their restarts, or without points the restarts.
@@ -130,16 +163,17 @@ end
 -- At the epochs `rungs` only the best candidates go on: half of them, one in `keep`, or the numbers of the list `keep`.
 -- The search ends when a candidate reaches `solved`, or when the last ones have finished. The default of metric is what
 -- the best epoch has reached on validation strings, the cross-entropy above the lower bound or 1 - accuracy; of a
--- result, the number that `pushdown runs list` shows.
+-- result, the number that `pushdown runs list` shows. The name of a metric says which values are better, as in
+-- runs.by_point, or else `better`. A candidate whose value is NaN or infinite has failed.
 --
--- The result has restart, folder, value and solved of the best candidate, rows with all of them, and the same as a
--- table; in this process also its trainer, with points its point (the table of options), where restart is the best one
--- of that point.
+-- The result has restart, folder, value and solved of the best candidate, rows with all of them, ranked with the same
+-- from the best one on, and a table of them; in this process also its trainer, with points its point (the table of
+-- options), where restart is the best one of that point.
 function M.run(given)
   local options = plan.options(given)
   local form = options.make and require 'pushdown.search.here' or require 'pushdown.search.workers'
   local self = setmetatable({ folder = options.folder, name = options.name, solved = options.solved,
-    higher = options.better == 'higher', over = options.over, rungs = options.rungs },
+    better = options.better, over = options.over, rungs = options.rungs },
     { __index = function(_, key) return form[key] or Search[key] end })
   self.metric = options.metric or self.default_metric
   self:prepare(options)
@@ -153,7 +187,10 @@ function M.run(given)
       live.during(self.name or ('%d %ss'):format(#self.all, self.kind), function() field = self:reduce() end)
     end)
   local best = field[1]
-  if best.error then fail('every %s has failed; the last error is: %s', self.kind, best.error) end
+  if best.error then
+    fail('every %s%s has failed; the last error is: %s', self.kind, #field < #self.all and ' that went on' or '',
+      best.error)
+  end
   self:write(best)
   return self:result(best)
 end

@@ -13,8 +13,7 @@ return {
     { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn' },
     { name = 'LSTM', network = 'lstm' },
   },
-  search = { restarts = 4, rungs = { 26 }, keep = { 2 }, solved = 1, better = 'higher',
-    metric = 'next_symbol_ranking' },
+  search = { restarts = 4, rungs = { 26 }, keep = { 2 }, solved = 1, metric = 'next_symbol_ranking' },
   trainer = function(seed, restart, model)
     return task:training(seed, restart, model, {
       { 10, epochs = 8, learning_rate = 0.01 },

@@ -15,8 +15,7 @@ return {
     { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn', stacks = 2 },
     { name = 'LSTM', network = 'lstm' },
   },
-  search = { restarts = 4, rungs = { 15 }, keep = { 2 }, solved = 1, better = 'higher',
-    metric = 'next_symbol_ranking' },
+  search = { restarts = 4, rungs = { 15 }, keep = { 2 }, solved = 1, metric = 'next_symbol_ranking' },
   trainer = function(seed, restart, model)
     return task:training(seed, restart, model, {
       { 15, epochs = 15, learning_rate = 0.01 },

@@ -75,7 +75,7 @@ test('the network that is tested is that of the epoch that ended the search, or 
     "epochs = 3, optimizer = { kind = 'sgd', learning_rate = 9 },")
   for which, solved in pairs { last = 2, best = 9 } do
     files.write(top .. '/unsteady.lua', (unsteady:gsub("search = %b{}", ("search = { restarts = 1, solved = 0, " ..
-      "metric = function(epoch) return epoch.epoch == %d and 0 or 1 end }"):format(solved))))
+      "metric = function(epoch) return epoch.epoch == %d and 0 or 1 end, better = 'lower' }"):format(solved))))
     local folder = top .. '/unsteady-' .. which
     recipe.run(top .. '/unsteady.lua', { folder = folder })
     local function network(path, options) return pd.model.load(folder .. path, options):parameters() end

@@ -6,6 +6,7 @@ local search = require 'pushdown.search'
 local test = require 'pushdown.test'
 
 pd.session { log_level = 'off' }
+local has = test.has
 local function new_folder() return test.folder() .. '/run' end
 
 local grammar = pd.grammar.load('marked_reversal')
@@ -106,7 +107,7 @@ test('a search continues after a stop as if nothing had happened', function()
       if calls == stop then error 'stopped' end
       return epoch.best_cross_entropy - epoch.lower_bound
     end
-    test.fails('stopped', function() run { folder = folder, metric = metric } end)
+    test.fails('stopped', function() run { folder = folder, metric = metric, better = 'lower' } end)
     local again = run { folder = folder }
     test.equal(again.restart, whole.restart)
     test.equal(again.value, whole.value)
@@ -159,7 +160,7 @@ local script = [[
 local sampler = pd.grammar.load 'marked_reversal':sampler { lengths = { 3, 9 } }
 local train, valid = sampler:dataset(40, { seed = 1 }), sampler:dataset(20, { seed = 2 })
 local pool = pd.process.pool()
-local found = pd.search.run { folder = 'searched', restarts = 3, rungs = { 1 },
+local found = pd.search.run { folder = 'searched', restarts = 3, rungs = { 1 }, better = 'lower',
   metric = function(epoch)
     io.open('trained', 'w'):close()
     while not pd.files.exists 'go' do pool:wait(0.05) end
@@ -201,6 +202,61 @@ test('a restart that fails does not go on', function()
   test.equal(found.restart, 3)
   test.fails('every restart has failed', function()
     run { restarts = 2, rungs = {}, make = function(_, folder) return failing(1, folder) end }
+  end)
+end)
+
+test('a restart whose value is not finite does not go on', function()
+  for better, nothing in pairs { lower = 0 / 0, higher = math.huge } do
+    local function metric(epoch) return values[1][epoch.epoch] == epoch.best_cross_entropy - epoch.lower_bound
+      and nothing or epoch.best_cross_entropy - epoch.lower_bound end
+    local found = run { rungs = { 1 }, keep = { 4 }, metric = metric, better = better }
+    local place = better == 'lower' and 1 or 4
+    local others = best_of({ 2, 3, 4, 5 }, epochs, 4)
+    test.equal(found.restart, others[place])
+    test.equal(found.value, values[others[place]][epochs])
+    test.equal(found.rows[1].value, nil)
+    has(found.rows[1].error, 'the value of epoch 1 of restart 1 is ')
+    test.equal(found.ranked[1].restart, found.restart)
+    test.equal(found.ranked[5].restart, 1)
+    test.equal(found.rows[1].dropped, 1)
+    for restart = 2, 5 do test.equal(found.rows[restart].dropped, nil) end
+    has(files.read((found.folder:gsub('restart%-%d+$', 'search.csv'))), '1,1,–,failed')
+  end
+  -- If the values of all that went on become undefined, the best one of the others goes on in their place.
+  local order = best_of({ 1, 2, 3, 4, 5 }, 1, 5)
+  local folder = new_folder()
+  local function run_once()
+    return run { folder = folder, rungs = { 1 }, keep = { 1 }, better = 'lower', metric = function(epoch)
+      local value = epoch.best_cross_entropy - epoch.lower_bound
+      return value == values[order[1]][epoch.epoch] and epoch.epoch > 1 and 0 / 0 or value
+    end }
+  end
+  local found = run_once()
+  test.equal(found.restart, order[2])
+  test.equal(found.value, values[order[2]][epochs])
+  test.equal(#found.trainer:history(), epochs)
+  test.equal(found.rows[order[1]].dropped, epochs)
+  test.equal(found.ranked[5].restart, order[1])
+  local again = run_once()
+  test.equal(again.restart, found.restart)
+  test.equal(again.value, found.value)
+  -- A restart whose value is undefined only at first goes on.
+  found = run { restarts = 3, rungs = { 2 }, keep = { 3 }, better = 'lower',
+    metric = function(epoch) return epoch.epoch == 1 and 0 / 0 or epoch.cross_entropy end }
+  for _, row in ipairs(found.rows) do test.equal(row.error, nil) end
+  test.fails('every restart has failed; the last error is: the value of epoch 1 of restart 1 is nan', function()
+    run { restarts = 2, rungs = { 1 }, better = 'lower', metric = function() return 0 / 0 end }
+  end)
+end)
+
+test('the name of a metric decides which values are better', function()
+  local lower, higher = run { metric = 'cross_entropy' }, run { metric = 'cross_entropy', better = 'higher' }
+  assert(lower.value < higher.value)
+  test.equal(lower.restart, run({ metric = 'cross_entropy', better = 'lower' }).restart)
+  test.fails("option 'better' is missing: expected 'lower' or 'higher', because the name 'seconds' does not say",
+    function() run { metric = 'seconds' } end)
+  test.fails("option 'better' is missing: .* because a function does not say", function()
+    run { metric = function(epoch) return epoch.cross_entropy end }
   end)
 end)
 

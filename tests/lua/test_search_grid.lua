@@ -5,7 +5,7 @@ local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local test = require 'pushdown.test'
 
-local shell = test.program
+local has, shell = test.has, test.program
 local folder = test.folder()
 local function path(name) return folder .. '/' .. name end
 
@@ -27,7 +27,8 @@ for epoch = done + 1, options.epochs do
   files.write(run:path 'trained', tostring(epoch))
 end
 run:finish { validation_difference = 1 / options.rate / options.epochs + options.rate
-  + math.abs(options.restart - 3) / 16, accuracy = options.rate, seed = options.seed, seconds = 0.25 }
+  + math.abs(options.restart - 3) / 16, accuracy = options.rate, nan_loss = options.rate == 2 and 0 / 0 or options.rate,
+  infinite_loss = options.rate == 2 and math.huge or options.rate, seed = options.seed, seconds = 0.25 }
 ]])
 
 local script = [[
@@ -110,7 +111,7 @@ test('killed in the second rung, a search continues: an old result is not taken 
   files.write(path 'kill', '')
   local options = points(4) .. 'rungs = { 2 }, fixed = { epochs = 5 }'
   local output = search('killed', options)
-  assert(output:find('every point has failed; the last error is: attempt 2', 1, true), output)
+  assert(output:find('every point that went on has failed; the last error is: attempt 2', 1, true), output)
   os.remove(path 'kill')
   local found = found_in(search('killed', options))
   test.near(found.value, 1 / 5 + 1 + 1 / 8, 1e-12)
@@ -169,16 +170,43 @@ test('a solved candidate ends the search and stops the others', function()
   test.equal(starts('solved', 'default', 1), '1 ')
 end)
 
-test('another metric, the higher the better', function()
-  local found = found_in(search('higher', points(4)
-    .. "rungs = { 1 }, metric = 'accuracy', better = 'higher', fixed = { epochs = 2 }"))
-  same({ found.rate, found.value, found.rows[3][4], found.rows[2][4] }, { 4, 4, 0, 1 })
+test('the name of another metric says that higher values are better', function()
+  for name, more in pairs { higher = '', said = "better = 'higher', " } do
+    local found = found_in(search(name, points(4) .. more .. "rungs = { 1 }, metric = 'accuracy', "
+      .. 'fixed = { epochs = 2 }'))
+    same({ found.rate, found.value, found.rows[3][4], found.rows[2][4] }, { 4, 4, 0, 1 })
+  end
+  local output = search('unknown', points(4) .. "rungs = { 1 }, metric = 'shine', fixed = { epochs = 2 }")
+  assert(output:find("the name 'shine' does not say which values are better", 1, true), output)
+end)
+
+test('a result that is not finite counts as none, and does not end the search', function()
+  for name, more in pairs { named = "metric = 'nan_loss'",
+    called = "metric = function(result) return result.infinite_loss + 0 end, better = 'lower'" } do
+    local options = points(3) .. 'rungs = { 1 }, fixed = { epochs = 2 }, ' .. more
+    local found = found_in(search(name, options))
+    test.equal(found.rate, 1)
+    same(found.rows[2], { 'rate=2', 1, 'none', 1 })
+    has(files.read(path('runs/' .. name .. '/search.csv')), 'rate=2,1,–,failed')
+  end
+  local output = search('all', 'points = { { rate = 2 } }, metric = "nan_loss"')
+  assert(output:find('every point has failed; the last error is: the value of the result of ', 1, true), output)
+end)
+
+test('points with shared seeds', function()
+  found_in(search('shared', points(2) .. "restarts = 2, rungs = { 1 }, fixed = { epochs = 2 }, seeds = 'shared'"))
+  for restart = 1, 2 do
+    for rate = 1, 2 do
+      local result = json.decode(files.read(path(('runs/shared/rate=%d/restart-%d/result.json'):format(rate, restart))))
+      test.equal(result.seed, pd.grid.seed('', '', restart))
+    end
+  end
 end)
 
 test('another search in the same folder and wrong options are errors', function()
   for more, pattern in pairs {
     ['rungs = { 1, 4 }, keep = 3, fixed = { epochs = 9 }'] = 'is the state of another search: its rungs differ',
-    ["rungs = { 1, 3 }, fixed = { epochs = 9 }, metric = 'accuracy'"] = 'its keep, metric differ',
+    ["rungs = { 1, 3 }, fixed = { epochs = 9 }, metric = 'accuracy'"] = 'its better, keep, metric differ',
     ['rungs = { 3, 3 }'] = 'rungs must be growing integers',
     ['rungs = { 1, 2 }, keep = 1, fixed = { epochs = 3 }'] = 'keep must be larger than 1',
     ["rungs = { 1, 2 }, better = 'best'"] = "option 'better' must be one of 'lower' and 'higher'",

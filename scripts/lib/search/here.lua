@@ -17,7 +17,7 @@ function M:prepare(options)
   for restart = 1, options.restarts do self.all[restart] = { restart = restart } end
   self.plan = { restarts = options.restarts, rungs = json.list(self.rungs), keep = options.keep,
     solved = options.solved, metric = type(options.metric) == 'string' and options.metric or nil,
-    better = options.better, together = options.together }
+    better = options.better or 'lower', together = options.together }
 end
 
 function M:folder_of(restart) return ('%s/restart-%d'):format(self.folder, restart) end
@@ -36,7 +36,9 @@ end
 -- Takes over the newest metrics of a restart.
 function M:note(one, epoch)
   one.epochs, one.stage, one.error = epoch.epoch or 0, epoch.stage, epoch.error
-  if epoch.epoch then one.value = self:value_of(epoch, ('epoch %d of restart %d'):format(epoch.epoch, one.restart)) end
+  if epoch.epoch then
+    one.value, one.undefined = self:value_of(epoch, ('epoch %d of restart %d'):format(epoch.epoch, one.restart))
+  end
   local stages = one.trainer:options().stages
   one.solved = not one.error and self:has_solved(one.value) and (not stages or one.stage == #stages) or nil
 end
@@ -106,7 +108,7 @@ end
 
 function M:result(best)
   return { restart = best.restart, trainer = best.trainer, folder = self:folder_of(best.restart), value = best.value,
-    solved = best.solved or false, rows = self.all, table = self.table }
+    solved = best.solved or false, rows = self.all, ranked = self:ranked(), table = self.table }
 end
 
 return M

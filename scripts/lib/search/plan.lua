@@ -3,6 +3,7 @@ local files = require 'pushdown.files'
 local grid_rows = require 'pushdown.grid.rows'
 local join = require 'pushdown.experiment'.join_options
 local json = require 'pushdown.json'
+local metric_of = require 'pushdown.statistics.metric'
 local pd = require 'pushdown'
 local store = require 'pushdown.store.folder'
 
@@ -21,7 +22,8 @@ local shared = {
   { 'solved', nil, 'a candidate that reaches this ends the search (a restart in its last stage)', type = 'number' },
   { 'metric', nil, 'name of the number of an epoch or of a result that decides, or a function of it that returns the '
     .. 'number', type = 'text or function' },
-  { 'better', 'lower', 'which numbers are better', choices = { 'lower', 'higher' } },
+  { 'better', nil, 'which numbers are better; the default: what the name of the metric says', type = 'text',
+    choices = { 'lower', 'higher' } },
   { 'name', nil, 'name of the search, and of the grid of a script', type = 'text' },
 }
 local of_make = {
@@ -57,6 +59,14 @@ function M.options(given)
   for k, epochs in ipairs(options.rungs) do
     if k > 1 and epochs <= options.rungs[k - 1] then
       fail('rungs must be growing integers from 1, got %s', json.encode(json.list(options.rungs)))
+    end
+  end
+  local metric = options.metric
+  if metric and not options.better then
+    options.better = type(metric) == 'string' and metric_of.better(metric) or nil
+    if not options.better then
+      fail("option 'better' is missing: expected 'lower' or 'higher', because %s does not say which values are better",
+        type(metric) == 'string' and ("the name '%s'"):format(metric) or 'a function')
     end
   end
   return options

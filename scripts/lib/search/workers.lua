@@ -3,18 +3,15 @@ local declared_of = require 'pushdown.record.declared'
 local fail = require 'pushdown.search.plan'.fail
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
+local metric_of = require 'pushdown.statistics.metric'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
+local store = require 'pushdown.store.folder'
 
 local M = {}
 
-function M.default_metric(result)
-  local metric = runs.metric(result)
-  return metric and result[metric]
-end
-
 local passed_on = { 'name', 'folder', 'script', 'flags', 'workers', 'executor', 'slurm', 'throttle', 'registry',
-  'recorded', 'progress', 'changed' }
+  'recorded', 'progress', 'changed', 'seeds' }
 
 -- The value of `over` to which the last candidates train.
 local function last_value(over, options, rungs)
@@ -46,25 +43,42 @@ function M:prepare(options)
   local names = json.list {}
   for k in ipairs(points) do names[k] = self.all[k].point end
   self.plan = { name = options.name, rungs = json.list(self.rungs), keep = options.keep, over = self.over,
-    last = self.last, better = options.better, points = names, restarts = self.repeats, solved = options.solved,
-    metric = type(options.metric) == 'string' and options.metric or nil }
+    last = self.last, better = options.better or 'lower', points = names, restarts = self.repeats,
+    solved = options.solved,
+    metric = type(options.metric) == 'string' and options.metric or nil,
+    seeds = options.seeds ~= 'own' and options.seeds or nil }
+end
+
+-- The value of the result in a run folder, or nil and a reason. JSON has null for NaN and infinity.
+function M:value_in(folder)
+  local result = store.read_json(folder .. '/result.json') or {}
+  for key, value in pairs(result) do
+    if value == json.null then result[key] = 0 / 0 end
+  end
+  if not self.metric then
+    self.metric = runs.metric(result)
+    self.better = self.better or self.metric and metric_of.better(self.metric)
+  end
+  return self:value_of(result, 'the result of ' .. folder)
 end
 
 -- Takes over the results of a candidate, once all its runs have ended; value: that of `over`.
 function M:note_one(one, rows, value)
-  local sum, count, best, message = 0, 0, nil, 'its value is not a number'
+  local sum, count, best, message, undefined = 0, 0, nil, nil, nil
   for _, row in ipairs(rows) do
     if row.status ~= 'done' and row.status ~= 'failed' then return end
-    message = row.message or message
-    local number = row.result and self:value_of(row.result, 'the result of ' .. row.folder)
-    if number and number == number then
+    local number
+    if row.result then number, undefined = self:value_in(row.folder) end
+    message = row.message or undefined or message
+    if number then
       sum, count = sum + number, count + 1
-      if not best or number ~= best and (number < best) == not self.higher then
+      if metric_of.is_better(number, best, self.better) then
         one.restart, best = row.restart, number
       end
     end
   end
   one.value, one.error, one.epochs = nil, count == 0 and message or nil, value
+  one.undefined = one.error and message == undefined and undefined or nil
   if count > 0 then one.value = sum / count end
   one.solved = self:has_solved(one.value) or nil
 end
@@ -108,7 +122,7 @@ end
 function M:result(best)
   local point = best.point or grid.point_name {}
   return { point = best.options, restart = best.restart, folder = grid.run_folder(self.folder, point, best.restart),
-    value = best.value, solved = best.solved or false, rows = self.all, table = self.table }
+    value = best.value, solved = best.solved or false, rows = self.all, ranked = self:ranked(), table = self.table }
 end
 
 return M

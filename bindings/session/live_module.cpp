@@ -41,7 +41,9 @@ void live_show(const Json& given) {
     one.note = row.value("note", std::string());
     one.state = live_state(row.value("state", std::string()));
   }
-  LiveView::of_process().show(std::move(state));
+  auto& view = LiveView::of_process();
+  view.show(std::move(state));
+  if (given.value("ended", false)) view.draw();
 }
 
 void live_leave(const std::string& name, const std::string& note) {
@@ -68,7 +70,7 @@ void bind_live(lua_State* L) {
       .def<&live_show>(
           "show",
           "show(state)  Shows title, fraction (of the work), seconds_left and rows, each "
-          "with name, epoch, epochs, best, value, note and state.")
+          "with name, epoch, epochs, best, value, note and state; at once if ended is true.")
       .def<[](double epochs) { LiveView::of_process().plan(epochs); }>(
           "plan", "plan(epochs)  Sets the work: the number of epochs of all models together.")
       .def<&live_leave>("leave",

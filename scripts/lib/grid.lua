@@ -163,7 +163,7 @@ function M.run(given)
   local path = given.registry or runs.path()
   local session = setmetatable({ runs = {}, pool = pd.process.pool(), settled = 0, seconds = 0, timed = 0,
     workers = given.workers or pd.process.processors(), several = #grids > 1, progress = given.progress,
-    began = pd.process.now(), next_status = pd.process.clock() + 1, registry_path = path,
+    began = pd.process.now(), started = pd.process.clock(), next_status = pd.process.clock() + 1, registry_path = path,
     registry = path and runs.open(path), enough = given.enough }, Session)
   if given.executor == 'slurm' then slurm(session, { options = given.slurm, throttle = given.throttle }) end
   local folders = {}
@@ -187,7 +187,10 @@ function M.run(given)
     given.missing == 'leave' and 'accept' or given.changed)
   if given.missing == 'leave' then session.runs, left = finished_of(session.runs) end
   session:enter()
-  local function work() session.pool:supervise(function() session:work() end) end
+  local function work()
+    session.pool:supervise(function() session:work() end)
+    session:show_end()
+  end
   if given.progress then live.during('', work) else work() end
   session:leave()
 

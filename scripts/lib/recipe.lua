@@ -255,6 +255,7 @@ function M.start(arguments)
   local options, run = experiment.start(M.declaration, arguments)
   local before = run:earlier_result()
   if before then
+    run:show_saved 'results'
     before.folder = run.folder
     return before
   end

@@ -62,7 +62,7 @@ test('the command runs a recipe, continues it, and says whether the task is solv
 
   output, status = run('recipe', './toy.lua', '--seed', '7')
   test.equal(status, 0)
-  has(output, 'Finished before')
+  has(output, 'Finished before', files.read(folder .. '/results.txt'))
   output, status = run('recipe', './hard.lua', '--model', 'small_lstm')
   test.equal(status, 0)
   has(output, 'has not solved the task')

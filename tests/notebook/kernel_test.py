@@ -160,6 +160,21 @@ assert all(k == "update_display_data" for k, _, _ in shown[1:]), published
 assert len({place for _, place, _ in shown}) == 1, published
 assert shown[-1][2].startswith("epoch 3: cross-entropy ") and "training ends: 3 of 3 epochs" in shown[-1][2], published
 
+# The line of a grid ends with its finished state.
+published, _ = run(f"""
+pd.files.write('{data}/square.lua', [[
+local options, run = pd.experiment.start {{ name = 'square', smoke = {{}}, options = {{ {{ 'x', 1, 'x' }},
+  {{ 'seed', 1, 'seed' }}, {{ 'restart', 1, 'restart' }} }} }}
+run:finish {{ square = options.x ^ 2 }}
+]])
+rows = pd.grid.run{{ name = 'g', script = '{data}/square.lua', folder = '{data}/grid', points = {{ {{ x = 2 }}, {{ x = 3 }} }},
+  workers = 1 }}
+#rows
+""")
+assert result(published)["text/plain"] == "2", published
+shown = [c["data"]["text/plain"] for k, c in published if k.endswith("display_data")]
+assert shown[-1].startswith("2/2 finished, in 0:"), shown
+
 # The session survives errors.
 published, reply = run("local function f() error('boom') end\nf()")
 assert reply["status"] == "error" and "boom" in reply["evalue"], reply

@@ -63,6 +63,12 @@ function Run:table(name, spec)
   return made
 end
 
+-- Prints a table that an earlier start of this run has saved, if there is one.
+function Run:show_saved(name)
+  local path = self:path(name .. '.txt')
+  if files.exists(path) then io.write('\n', files.read(path)) end
+end
+
 -- Shows these numbers of a result as the table `results`. spec: its title and note.
 function Run:results(result, keys, spec)
   local rows = {}

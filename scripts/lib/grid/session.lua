@@ -153,7 +153,7 @@ function Session:ended(run, ending)
   if refused then stop_if_misspelt(run) end
 end
 
--- The state for the live view: "3/40 finished", and a row for each running run.
+-- The state for the live view: "3/40 finished", and a row for each running run; at the end "40/40 finished, in 1:20".
 function Session:status()
   local rows, left, elsewhere, failed = {}, 0, 0, 0
   local mean = self.timed > 0 and self.seconds / self.timed or nil
@@ -172,6 +172,10 @@ function Session:status()
   local title = ('%d/%d finished'):format(self.settled, #self.runs)
   if failed > 0 then title = title .. (', %d failed'):format(failed) end
   if elsewhere > 0 then title = title .. (', %d in other processes'):format(elsewhere) end
+  if self.finished then
+    local time = duration(pd.process.clock() - self.started)
+    return { title = ('%s, in %s'):format(title, time), rows = json.list {}, ended = true }
+  end
   return { title = title, rows = json.list(rows), fraction = self.settled / #self.runs,
     seconds_left = mean and left / self.workers or nil, speed = mean and 3600 * self.workers / math.max(mean, 1e-3) }
 end
@@ -228,6 +232,12 @@ function Session:work()
       if ending then self:ended(run, ending) end
     end
   end
+end
+
+-- Leaves the finished state in the view, which a notebook keeps.
+function Session:show_end()
+  self.finished = true
+  if self.progress and pd._live.style() == 'listener' then pd._live.show(self:status()) end
 end
 
 function Session:place()

@@ -73,10 +73,11 @@ return function(options)
 
   task.tests = {}
   for i, test in ipairs { { 102 - odd, 0.99 }, { 160 + odd, 0.95 } } do
-    task.tests[i] = { name = ('%d symbols'):format(test[1]), quantity = 'strings', above = test[2],
+    task.tests[i] = { name = ('%d symbols'):format(test[1]), quantity = 'share of strings', above = test[2],
       value = function(model) return task.ranking(model, test[1]) end }
   end
-  task.lengths = { trained = 54 + odd, values = { 20, 40, 54, 80, 102, 120, 160, 190, 220 }, quantity = 'strings',
+  task.lengths = { trained = 54 + odd, quantity = 'share of strings',
+    values = { 20, 40, 54, 80, 102, 120, 160, 190, 220 },
     value = function(model, length) return task.ranking(model, length + odd, 200) end }
 
   -- For a string, the probabilities of the next symbol and the actions of the stacks, as pictures and as text.

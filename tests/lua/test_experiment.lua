@@ -269,6 +269,16 @@ test('JSON: what is written is read back', function()
   test.equal(json.encode(json.decode '{"z":1,"a":[]}'), '{"z":1,"a":[]}')
 end)
 
+test('a damaged result of an earlier start counts as none, and is named', function()
+  local folder = temporary_folder()
+  files.make_folder(folder)
+  files.write(folder .. '/result.json', '{"loss":\n')
+  local output, status = test.run { '-e', ("print(setmetatable({ folder = '%s' }, require 'pushdown.experiment.run')"
+    .. ':earlier_result())'):format(folder) }
+  test.equal(status, 0)
+  test.has(output, folder .. '/result.json cannot be read: line 2: expected', 'the run counts as unfinished', '\nnil\n')
+end)
+
 test('JSON: anything else is refused with its place', function()
   for _, text in ipairs { '', '{', '[1,]', '{"a" 1}', '{a:1}', '01', '1.', '.5', '+1', 'tru', 'nan', '"\\x"',
     '"\\ud800"', '"\n"', '[1] 2', '"abc', '{"a":1,}', '[1 2]' } do

@@ -469,6 +469,26 @@ test('several grids share a pool, and mistakes are reported before anything runs
   test.equal(json.decode(files.read(rows[1].folder .. '/experiment.json')).options.seed, rows[1].seed)
 end)
 
+test('the live view shows the number that compares runs, lower as better, and at last the end', function()
+  local session = setmetatable({ runs = {}, settled = 1, seconds = 9, timed = 1, workers = 1,
+    started = pd.process.clock() - 80 }, require 'pushdown.grid.session')
+  for place, metrics in ipairs { '"cross_entropy":0.5', '"accuracy":0.75', '"shine":2' } do
+    local one = { point = 'p', restart = place, status = 'running', folder = path('live-' .. place), began = 0 }
+    files.make_folder(one.folder)
+    files.write(one.folder .. '/metrics.jsonl', ('{"event":"epoch","epoch":7,%s}\n'):format(metrics))
+    session.runs[place] = one
+  end
+  local rows = session:status().rows
+  test.equal(rows[1].best .. rows[2].best .. rows[3].best, '0.50000.7500')
+  test.equal(rows[1].value, 0.5)
+  test.equal(rows[2].value, -0.75)
+  test.equal(rows[3].value, nil)
+  test.equal(rows[3].note, 'epoch 7')
+  session:show_end()
+  local state = session:status()
+  assert(state.title:find '^1/3 finished, in 1:2%d$' and state.ended and not state.fraction, state.title)
+end)
+
 test('some of the restarts, and an end before all have run', function()
   local given = { name = 'some', script = path 'toy.lua', folder = path 'runs/some', points = { { rate = 1 } },
     restarts = { 2, 5, 9 }, registry = path 'several.sqlite', workers = 1 }

@@ -214,7 +214,7 @@ class Checker {
         fail(where_, "{} must be a table with named entries, got the key {}",
              path.empty() ? "options" : "option '" + path.substr(0, path.size() - 1) + "'",
              shown(L_, lua_gettop(L_) - 1));
-      const std::string key = lua_tostring(L_, -2);
+      const auto key = Value<std::string>::get(L_, lua_gettop(L_) - 1);
       if (find(options, key) == nullptr && (!unknown || key < *unknown)) unknown = key;
     }
     if (unknown) {

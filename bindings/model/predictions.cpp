@@ -1,6 +1,7 @@
 // What language models predict: drawn strings, the next symbol, and surprisals.
 #include "bindings/model/predictions.h"
 
+#include "bindings/model/sequence.h"
 #include "bindings/session/state.h"
 #include "bindings/tree/classes.h"
 #include "model/attachment_search.h"
@@ -10,7 +11,7 @@
 namespace pushdown {
 namespace model_predictions {
 
-constexpr double kMostStrings = 1e7, kLongestString = 1e7;
+constexpr double kMostStrings = 1e7;
 
 struct SampleOptions {
   std::optional<std::int64_t> count, length;

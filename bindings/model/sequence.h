@@ -35,6 +35,9 @@ std::string program_text(const char* where, const ProgramOptions& options, const
   return written_program(where, *plan->program(), options.steps, options.format);
 }
 
+// Greatest length of a string that a model writes.
+constexpr double kLongestString = 1e7;
+
 // The ids of a string : 1 x n
 Tensor word_tensor(const SequenceModel& model, const Tokens& tokens);
 

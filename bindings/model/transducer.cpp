@@ -57,7 +57,8 @@ struct TranslateOptions {
   static OptionRows rows() {
     return declare<TranslateOptions>(
         {{"longest", &TranslateOptions::longest,
-          "maximum length of a target; if absent, twice the longest source plus 10"},
+          "maximum length of a target; if absent, twice the longest source plus 10",
+          Between{0, kLongestString}},
          {"beam", &TranslateOptions::beam,
           "number of most probable beginnings that are kept after each symbol; 1: the most "
           "probable "

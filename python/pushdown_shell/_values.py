@@ -13,6 +13,7 @@ from typing import Any
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LARGEST = 2**53  # the program's numbers are float64
+_DEEPEST = 64
 
 
 def visible(text: str, one_line: bool = False) -> str:
@@ -36,8 +37,10 @@ class Error(Exception):
         return visible(super().__str__())
 
 
-def plain(value: Any, where: str) -> Any:
+def plain(value: Any, where: str, depth: int = 0) -> Any:
     """Returns a value as JSON has it: numbers and arrays of NumPy are numbers and lists. Errors begin with `where`."""
+    if depth > _DEEPEST:
+        raise Error(f"{where[:80]}...: expected at most {_DEEPEST} lists and dictionaries inside of each other")
     if hasattr(value, "tolist"):  # of NumPy, PyTorch or pandas
         value = value.tolist()
     if value is None or isinstance(value, bool):
@@ -50,9 +53,9 @@ def plain(value: Any, where: str) -> Any:
         for name in value:
             if not isinstance(name, str):
                 raise Error(f"{where}: expected names as keys, got {name!r}")
-        return {_encodable(name, where): plain(inner, f"{where}.{name}") for name, inner in value.items()}
+        return {_encodable(name, where): plain(inner, f"{where}.{name}", depth + 1) for name, inner in value.items()}
     if isinstance(value, (list, tuple, range, Iterator)):
-        values = [plain(inner, f"{where}[{i}]") for i, inner in enumerate(value)]
+        values = [plain(inner, f"{where}[{i}]", depth + 1) for i, inner in enumerate(value)]
         if None in values:
             raise Error(f"{where}[{values.index(None)}]: expected a value, got None")
         return values

@@ -8,6 +8,7 @@ import os
 import numpy as np
 import pushdown_shell as pushdown
 import pytest
+from pushdown_shell._program import shared
 
 RULES = "S -> 'a' S 'b' [0.5] | 'c' [0.5]"
 STRINGS = ["a b a", "", "b b b a a c", "c"]
@@ -222,6 +223,24 @@ def test_wrong_values_name_their_argument(value, message):
         pushdown.grammar(RULES).sample(seed=math.nan)
 
 
+def test_values_that_contain_themselves():
+    lists, names = [], {}
+    lists.append(lists)
+    names["x"] = names
+    for value in (lists, names):
+        with pytest.raises(pushdown.Error, match="expected at most 64 lists and dictionaries inside of each other"):
+            pushdown.language_model(alphabet=["a"], x=value)
+
+
+def test_zero_bytes_cut_nothing():
+    grammar = pushdown.grammar("S -> 'a\0b'")
+    assert grammar.symbols == ["a\0b"] and grammar.log_probability("a\0b") == 0
+    with pytest.raises(pushdown.Error, match=r"symbol 'c\\000d' is not in the alphabet; the symbols are 'a\\000b'"):
+        grammar.log_probability("c\0d")
+    with pytest.raises(pushdown.Error, match="unknown option 'seed"):
+        shared.request("grammar.sample", {"grammar": grammar, "seed\0": 1})
+
+
 @pytest.mark.parametrize("path", ["a\0b", "\ud800", 3, None])
 def test_wrong_paths(path):
     model = small_model()
@@ -283,6 +302,8 @@ def test_a_transducer_translates(tmp_path):
     assert model.kind == "Transducer"
     source = model.symbols[0] if not model.symbols[0].startswith("<") else model.symbols[1]
     assert isinstance(model.translate(source, longest=3), str) and len(model.translate([source] * 3)) == 3
+    with pytest.raises(pushdown.Error, match="'longest' must be between 0 and 10000000"):
+        model.translate(source, longest=2**53)
 
 
 def test_grammars(tmp_path):

@@ -98,6 +98,9 @@ class Program:
         self._facts: dict[str, Any] = {}
         _programs.add(self)
 
+    def __repr__(self) -> str:
+        return f"Program({', '.join(map(repr, self.options))})"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _program, (self._name, self.options)
 

@@ -32,7 +32,7 @@ def children() -> str:
 
 
 def test_it_is_started_at_the_first_request_and_ended_by_with(program):
-    assert program._process is None
+    assert program._process is None and repr(program) == "Program()"
     assert program.version.count(".") == 2
     process = program._process
     program.close()

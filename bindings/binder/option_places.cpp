@@ -87,31 +87,44 @@ std::string misplaced_option_text(lua_State* L, const UnknownOption& error) {
   const auto message = [&](const std::string& what) {
     return fmt::format("[{}] unknown option '{}': {}", error.where, error.key, what);
   };
-  if (std::find(error.valid.begin(), error.valid.end(), name) != error.valid.end())
-    return message(fmt::format("it is called '{}' here", name));
   const char* text = lua_tostring(L, lua_upvalueindex(1));
   const std::string running = text ? text : "";
-  if (const auto rows = noted_options(L, running)) {
-    const auto options = options_of_function(L, rows());
-    // The wrong table is the function's own if it may contain the tables of the function.
-    const auto& valid = error.valid;
-    const bool own = std::any_of(valid.begin(), valid.end(), [&](const std::string& one) {
-      return one == rows().by || std::any_of(options.begin(), options.end(), [&](const auto& o) {
-               return o.spec.inside != nullptr && o.spec.name == one;
-             });
+  std::vector<std::string> valid = error.valid;
+  std::vector<FunctionOption> options;
+  const auto rows = noted_options(L, running);
+  if (rows != nullptr) options = options_of_function(L, rows());
+  const auto among = [&](const std::string& one, bool with_tables) {
+    return std::any_of(options.begin(), options.end(), [&](const FunctionOption& o) {
+      return o.spec.name == one && (!with_tables || o.spec.inside != nullptr);
     });
+  };
+  // The wrong table is the function's own if it may contain the tables of the function, or if the
+  // function has all of its options.
+  const bool own =
+      rows != nullptr &&
+      (std::any_of(valid.begin(), valid.end(),
+                   [&](const auto& one) { return one == rows().by || among(one, true); }) ||
+       std::all_of(valid.begin(), valid.end(), [&](const auto& one) { return among(one, false); }));
+  // The core does not know the options that the binding has read before.
+  if (own)
+    for (auto row = rows().rows.rbegin(); row != rows().rows.rend(); ++row)
+      if (std::find(valid.begin(), valid.end(), row->spec.name) == valid.end())
+        valid.insert(valid.begin(), row->spec.name);
+  if (std::find(valid.begin(), valid.end(), name) != valid.end())
+    return message(fmt::format("it is called '{}' here", name));
+  if (rows != nullptr)
     if (const auto place = place_among(options, rows().by, name, !own); !place.empty())
       return message("it belongs to " + (own ? place : running + "{ " + place + " }"));
-  }
-  if (std::find(kMakers.begin(), kMakers.end(), running) == kMakers.end()) return error.what();
+  const std::string all = UnknownOption(error.where, error.key, valid).what();
+  if (std::find(kMakers.begin(), kMakers.end(), running) == kMakers.end()) return all;
   for (const std::string maker : kMakers) {
     if (maker == running) continue;
-    const auto& rows = noted_options(L, maker)();
-    if (const auto place = place_among(options_of_function(L, rows), rows.by, name, true);
+    const auto& others = noted_options(L, maker)();
+    if (const auto place = place_among(options_of_function(L, others), others.by, name, true);
         !place.empty())
       return message("it belongs to " + maker + "{ " + place + " }");
   }
-  return error.what();
+  return all;
 }
 
 }  // namespace pushdown

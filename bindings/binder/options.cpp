@@ -104,6 +104,21 @@ class Reader {
   StopCheck stop_;
 };
 
+// Returns the names of all options, those of the groups last.
+std::vector<std::string> names_of(lua_State* L, const OptionRows& rows) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  };
+  add(rows.by);
+  for (const auto& row : rows.rows) add(row.spec.name);
+  if (rows.groups)
+    for (const auto& group : rows.groups(L))
+      for (const auto& option : group.options) add(option.spec.name);
+  return names;
+}
+
 }  // namespace
 
 Json Value<Json>::get(lua_State* L, int i) {
@@ -206,7 +221,17 @@ void read_options(lua_State* L, int index, const OptionRows& rows, void* options
       throw error;
     }
   }
-  if (rows.read_rest) rows.read_rest(table, options);
+  if (!rows.read_rest) return;
+  try {
+    rows.read_rest(table, options);
+  } catch (const WrongType& error) {
+    // A misspelt option may have a value that only the declared ones can have.
+    if (!error.path.starts_with('.') || !rows.groups) throw;
+    const auto names = names_of(L, rows);
+    const std::string key = error.path.substr(1, error.path.find_first_of(".[", 1) - 1);
+    if (std::find(names.begin(), names.end(), key) != names.end()) throw;
+    throw UnknownOption(running_function(L), key, names);
+  }
 }
 
 std::vector<DeclaredOption> declared(const std::vector<OptionSpec>& specs) {
@@ -233,17 +258,11 @@ Json told(const DeclaredOption& option) {
 
 std::string names_text(lua_State* L, const OptionRows& rows) {
   constexpr std::size_t kMost = 14;
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(name);
-  };
-  add(rows.by);
-  for (const auto& row : rows.rows) add(row.spec.name);
-  const auto own = names.size();
-  if (rows.groups)
-    for (const auto& group : rows.groups(L))
-      for (const auto& option : group.options) add(option.spec.name);
+  std::vector<std::string> names = names_of(L, rows);
+  const bool by_itself =
+      !rows.by.empty() && std::none_of(rows.rows.begin(), rows.rows.end(),
+                                       [&](const auto& row) { return row.spec.name == rows.by; });
+  const auto own = rows.rows.size() + (by_itself ? 1 : 0);
   const bool shortened = names.size() > std::max(own, kMost);
   if (shortened) names.resize(own);
   std::string text;

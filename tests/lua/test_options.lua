@@ -269,10 +269,19 @@ test('an option in the wrong table names the table to which it belongs', functio
   says("it is called 'hidden' here", model { controller = { kind = 'lstm', hidden_size = 0.1 } })
   says("it is called 'batch' here", training { batch_size = 3 })
   -- Without another place, the nearest name and the list.
-  test.fails("unknown option 'controler', did you mean 'controller'%?; the options are 'architecture'",
+  test.fails("unknown option 'controler', did you mean 'controller'%?; the options are 'alphabet', ",
     model { controler = {} })
   test.fails("unknown option 'momentun', did you mean 'momentum'%?; the options are",
     training { optimizer = { kind = 'sgd', momentun = 0.1 } })
+  -- The options that the binding reads itself are among them, also if the value has a type that no other option takes.
+  local strings = pd.task.dataset { alphabet = { 'a' }, strings = { { 'a' } } }
+  for _, wrong in ipairs { { prgress = true }, { tran = strings } } do
+    local message = test.fails("unknown option '%l+', did you mean '[pt]r%l+'%?; the options are 'model', 'train', ",
+      training(wrong))
+    for _, name in ipairs { 'progress', 'resume', 'mirror', 'epochs', 'optimizer', 'run_folder' } do
+      assert(message:find("'" .. name .. "'", 1, true), message)
+    end
+  end
 end)
 
 test('missing options are named', function()

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/flush_denormals.h"
 #include "base/stopping.h"
 #include "base/utf8.h"
 #include "bindings/binder/bind.h"
@@ -48,7 +49,7 @@ class Reader {
   }
 
   static Json number(double value) {
-    if (std::floor(value) == value && std::fabs(value) <= 9007199254740992.0)
+    if (std::floor(value) == value && std::fabs(value) <= 9007199254740992.0 && !is_denormal(value))
       return static_cast<std::int64_t>(value);
     return value;
   }

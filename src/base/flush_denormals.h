@@ -5,6 +5,7 @@
 //
 // New threads inherit the setting on Linux, so those that LibTorch makes have it, too.
 #pragma once
+#include <bit>
 #include <cstdint>
 
 namespace pushdown {
@@ -34,6 +35,13 @@ inline void set_float_control(std::uint64_t) noexcept {}
 
 // Sets this thread's flush bits during its lifetime. Leaves the rest of the register alone, so
 // exceptions that the arithmetic has raised stay visible.
+// Returns whether a number is denormal. Decides by the bits, because under FlushDenormals such a
+// number is equal to 0.
+inline bool is_denormal(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value) << 1;
+  return bits != 0 && bits >> 53 == 0;
+}
+
 class FlushDenormals {
  public:
   // Takes denormal numbers for zero. For the border at which other code calls this one.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/flush_denormals.h"
 
 namespace pushdown {
 namespace {
@@ -26,6 +27,8 @@ std::string_view kind_of(const Json& value) {
 }
 
 std::string shown(const Json& value) {
+  // JSON has no infinite numbers.
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
   if (value.is_number() || value.is_boolean()) return value.dump();
   if (value.is_string()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return std::string(kind_of(value));
@@ -50,6 +53,11 @@ Json checked(std::string_view where, const OptionSpec& spec, const Json& value) 
     case OptionSpec::Type::number:
       if (!value.is_number()) expected("a number");
       check_range(where, spec, value.get<double>());
+      // Run folders cannot hold infinite numbers, and computations take denormal ones for 0.
+      if (std::isinf(value.get<double>())) expected("finite");
+      if (is_denormal(value.get<double>()))
+        fail(where, "option '{}' must be 0 or at least 2.3e-308: {} would count as 0", spec.name,
+             value.get<double>());
       return value.get<double>();
     case OptionSpec::Type::text:
       if (!value.is_string()) expected("a text");

@@ -46,7 +46,13 @@ Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
   average_ = options_["average"] == "strings"   ? Average::strings
              : options_["average"] == "symbols" ? Average::symbols
                                                 : Average::batches;
+  for (const char* name : {"clip_norm", "clip_value"})
+    if (options_[name].is_number())
+      check_number(kWhere, name, options_[name], model_->parameters());
   phases_ = problem_->phases(batch_size_);
+  for (const TrainingPhase& phase : phases_)
+    if (phase.learning_rate)
+      check_number(kWhere, "learning_rate", *phase.learning_rate, model_->parameters());
   order_ = order_of(0);
   annealing_.emplace(options_["annealing"], options_["seed"].get<std::uint64_t>(),
                      updates_of_all_phases());

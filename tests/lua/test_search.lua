@@ -196,7 +196,7 @@ end)
 
 test('a restart that fails does not go on', function()
   local function failing(restart, folder)
-    return make(restart, folder, restart ~= 3 and { optimizer = { kind = 'sgd', learning_rate = 1e300 } } or nil)
+    return make(restart, folder, restart ~= 3 and { optimizer = { kind = 'sgd', learning_rate = 1e38 } } or nil)
   end
   local found = run { make = failing }
   test.equal(found.restart, 3)

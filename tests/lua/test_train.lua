@@ -161,6 +161,30 @@ test('a user may train without validation', function()
   end
 end)
 
+-- Learns so fast that the best epoch is not the last one.
+local function eager(options)
+  return trainer(pd.tables.merged({ epochs = 8, optimizer = { kind = 'adam', learning_rate = 0.5 } }, options))
+end
+
+test('infinite and denormal options are refused', function()
+  for _, case in ipairs {
+    { { optimizer = { epsilon = math.huge } }, "%[optimizer adam%] option 'epsilon' must be finite, got inf" },
+    { { optimizer = { epsilon = 1e-320 } }, "'epsilon' must be 0 or at least 2.3e%-308: 1e%-320 would count as 0" },
+    { { optimizer = { epsilon = 1e-40 } }, "option 'epsilon' must be 0 or between 1.2e%-38 and 3.4e38" },
+    { { optimizer = { learning_rate = 1e39 } }, "option 'learning_rate' must be 0 or between" },
+    { { optimizer = { kind = 'adamw', weight_decay = math.huge } }, "option 'weight_decay' must be finite" },
+    { { optimizer = { kind = 'sgd', momentum = 1e-310 } }, "option 'momentum' must be 0 or at least" },
+    { { clip_norm = math.huge }, "option 'clip_norm' must be finite" },
+    { { clip_value = 1e-40 }, "option 'clip_value' must be 0 or between" },
+    { { max_seconds = math.huge }, "option 'max_seconds' must be finite" },
+    { { noise = { beta = math.huge } }, "option 'beta' must be finite" },
+  } do
+    test.fails(case[2], function() trainer(case[1]) end)
+  end
+  -- float64 has these numbers.
+  eager { model = model { dtype = 'float64' }, optimizer = { epsilon = 1e-40 } }
+end)
+
 test('divergence stops with advice and keeps the last checkpoint', function()
   local path = folder()
   local t = trainer { run_folder = path, optimizer = { learning_rate = 1e38 } }

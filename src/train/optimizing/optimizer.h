@@ -24,6 +24,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/registry.h"
@@ -137,6 +138,11 @@ using OptimizerPtr = std::unique_ptr<Optimizer>;
 using OptimizerKind = RegistryRow<OptimizerPtr (*)(const ParameterList&, const Json& options)>;
 
 const std::vector<OptimizerKind>& optimizer_kinds();
+
+// Throws std::invalid_argument if a positive number would be infinite, or 0 like a denormal one, in
+// the parameters' type.
+void check_number(std::string_view where, const std::string& option, double value,
+                  const ParameterList& parameters);
 
 // Returns {kind = 'adam', learning_rate = 0.005} with all defaults; the default kind is adam.
 Json resolve_optimizer(const Json& options);

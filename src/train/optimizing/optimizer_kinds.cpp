@@ -265,8 +265,22 @@ Json resolve_optimizer(const Json& options) {
   return with_defaults("optimizer", optimizer_kinds(), with_kind(options, "adam"));
 }
 
+void check_number(std::string_view where, const std::string& option, double value,
+                  const ParameterList& parameters) {
+  for (const auto& [name, parameter] : parameters) {
+    if (parameter.scalar_type() != at::kFloat || value == 0) continue;
+    using Limits = std::numeric_limits<float>;
+    check(value >= Limits::min() && value <= Limits::max(), where,
+          "option '{}' must be 0 or between 1.2e-38 and 3.4e38, because parameters of float32 take "
+          "smaller numbers for 0 and greater ones for infinite, got {}",
+          option, value);
+  }
+}
+
 OptimizerPtr make_optimizer(const ParameterList& parameters, const Json& options) {
   const auto [row, rest] = resolve_kind("optimizer", optimizer_kinds(), resolve_optimizer(options));
+  for (const auto& [name, value] : rest.items())
+    if (value.is_number_float()) check_number("optimizer " + row.name, name, value, parameters);
   return row.make(parameters, rest);
 }
 

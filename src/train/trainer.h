@@ -156,6 +156,9 @@ class Trainer {
   std::int64_t batches_of_update() const;  // of the next update
   // Returns the rows of tables that the next update uses, if the others may be updated later.
   UsedRows rows_of_update() const;
+  // Returns the learning rate of an update of this epoch after annealing, if there is annealing.
+  std::optional<double> used_rate(std::int64_t update) const;
+  bool trains_everything() const;  // no parameter and no entry of one is frozen
   // Updates all rows of all tables when the caller's scope ends: between the calls of a trainer,
   // and whenever something else than an update reads the parameters, none is behind.
   std::shared_ptr<void> catching_up() {
@@ -167,6 +170,9 @@ class Trainer {
   EpochMetrics write_epoch();
   void report(const Progress& progress) const;
   [[noreturn]] void diverged(const std::string& what) const;
+  // Returns " on string 3 of the training set", the first one of the next update that alone has a
+  // loss or gradient that is not finite; "" if there is none, or for other data than strings.
+  std::string first_failing();
   std::string end_reason() const;
 
   BatchOrder order_of(std::int64_t phase) const;

@@ -54,16 +54,44 @@ std::optional<UpdateMetrics> Trainer::update_by_kernels(Clock::time_point start)
 
 UsedRows Trainer::rows_of_update() const {
   // Functions of scripts may read all parameters at any time.
-  if (!optimizer_->lazy() || noise_ || !model_->frozen().empty() || !problem_->origins().empty())
+  if (!optimizer_->lazy() || noise_ || !trains_everything() || !problem_->origins().empty())
     return {};
   std::vector<std::vector<std::int64_t>> batches;
   for (std::int64_t k = 0; k < batches_of_update(); ++k) batches.push_back(batch(k));
   return rows_of_batches(*problem_, batches);
 }
 
+std::string Trainer::first_failing() {
+  if (problem_->in_order() || problem_->unit() != std::string_view("strings")) return "";
+  const at::AutoGradMode with_gradient(true);
+  try {
+    for (std::int64_t k = 0; k < batches_of_update(); ++k)
+      for (const std::int64_t string : batch(k)) {
+        Random random(options_["seed"].get<std::uint64_t>(), "noise");
+        clear_gradients(model_->parameters());
+        const double loss = problem_->differentiate({string}, random).loss;
+        if (std::isfinite(loss) && std::isfinite(gradient_norm(model_->parameters()))) continue;
+        clear_gradients(model_->parameters());
+        return fmt::format(" on string {} of the training set", string + 1);
+      }
+  } catch (...) {  // a function of a script on another thread, for example
+  }
+  clear_gradients(model_->parameters());
+  return "";
+}
+
+bool Trainer::trains_everything() const {
+  const auto& parameters = model_->parameters();
+  return model_->frozen().empty() &&
+         std::all_of(parameters.begin(), parameters.end(),
+                     [](const auto& entry) { return entry.second.requires_grad(); });
+}
+
 void Trainer::check_update(const BatchLoss& sum, double norm) {
-  if (!std::isfinite(sum.loss)) diverged(fmt::format("the loss became {}", sum.loss));
-  if (!std::isfinite(norm)) diverged(fmt::format("the gradient's norm became {}", norm));
+  if (!std::isfinite(sum.loss))
+    diverged(fmt::format("the loss became {}{}", sum.loss, first_failing()));
+  if (!std::isfinite(norm))
+    diverged(fmt::format("the gradient's norm became {}{}", norm, first_failing()));
   // Only now are the weights known to be valid: they gave a finite loss and gradient.
   if (checkpoint_due_) checkpoint();
 }
@@ -176,7 +204,7 @@ void Trainer::take_step() {
 }
 
 std::optional<LikelihoodBatch> Trainer::shared_batch() const {
-  const bool plain = accumulate_ == 1 && !noise_ && !clip_value_ && model_->frozen().empty();
+  const bool plain = accumulate_ == 1 && !noise_ && !clip_value_ && trains_everything();
   if (!plain || !finished().empty() || closed_ || order_->at_end()) return std::nullopt;
   auto shared = problem_->likelihood_batch(batch());
   if (shared) shared->weight = weight(mass(batch()));

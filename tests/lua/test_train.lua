@@ -166,6 +166,33 @@ local function eager(options)
   return trainer(pd.tables.merged({ epochs = 8, optimizer = { kind = 'adam', learning_rate = 0.5 } }, options))
 end
 
+test('a frozen parameter stays frozen in every file of the model', function()
+  local path, name = folder(), 'output.weight'
+  local function is_frozen(m)
+    for key, parameter in pairs(m:parameters()) do test.equal(parameter:requires_grad(), key ~= name) end
+  end
+  for _, kind in ipairs { 'adam', 'adamw', 'sgd' } do
+    local m = model()
+    local before = numbers(m)[name]
+    m:parameters()[name]:requires_grad(false)
+    local t = trainer { model = m, run_folder = path, overwrite = true, optimizer = { kind = kind } }
+    t:step()
+    t:run()
+    is_frozen(m)
+    test.near(numbers(m)[name], before, 0)
+    local more = pd.train.resume(path, { epochs = 4, progress = false })
+    is_frozen(more:model())
+    more:run()
+    test.near(numbers(more:model())[name], before, 0)
+    for _, which in ipairs { 'best', 'last' } do is_frozen(pd.model.load(path, { which = which })) end
+    m:save(path .. '/own.safetensors')
+    is_frozen(pd.model.load(path .. '/own.safetensors'))
+    -- Also where a script makes the model again and forgets it.
+    local continued = trainer { run_folder = path, epochs = 5, optimizer = { kind = kind } }
+    is_frozen(continued:model())
+  end
+end)
+
 test('infinite and denormal options are refused', function()
   for _, case in ipairs {
     { { optimizer = { epsilon = math.huge } }, "%[optimizer adam%] option 'epsilon' must be finite, got inf" },

@@ -2,7 +2,7 @@
 //
 // Tensors: the weights under their own names, best.* (those of the best epoch, once there is one),
 // optimizer.*, carried.1 and so on (the state from which the next batch continues, if any).
-// Metadata: "model" (description), "run" (identity), "state" (JSON: counters, learning rate,
+// Metadata: those of model_metadata(), "run" (identity), "state" (JSON: counters, learning rate,
 // schedule, generator and position, sums over the current epoch, history).
 #include <algorithm>
 #include <cmath>
@@ -69,10 +69,8 @@ TensorFile Trainer::best_file() const {
     file.tensors.emplace_back(parameters[i].first, best_[i]);
   for (const auto& [name, buffer] : model_->buffers()) file.tensors.emplace_back(name, buffer);
   const auto& best = history_[history_.back().best_epoch - 1];
-  file.metadata = {{"format", "pushdown model 1"},
-                   {"model", describe_model(*model_).dump()},
-                   {"run", run_},
-                   {"epoch", to_json(best).dump()}};
+  file.metadata = model_metadata(*model_, "pushdown model 1");
+  file.metadata.insert({{"run", run_}, {"epoch", to_json(best).dump()}});
   return file;
 }
 
@@ -111,10 +109,8 @@ TensorFile Trainer::state() const {
                    {"epoch_seconds", epoch_seconds_},
                    {"last_loss", last_loss_},
                    {"history", history}};
-  file.metadata = {{"format", kFormat},
-                   {"model", describe_model(*model_).dump()},
-                   {"run", run_},
-                   {"state", state.dump()}};
+  file.metadata = model_metadata(*model_, kFormat);
+  file.metadata.insert({{"run", run_}, {"state", state.dump()}});
   return file;
 }
 

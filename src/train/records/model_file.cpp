@@ -1,5 +1,7 @@
 #include "train/records/model_file.h"
 
+#include <set>
+
 #include "base/check.h"
 #include "model/language_model.h"
 #include "model/recognizer.h"
@@ -124,7 +126,22 @@ SequenceModelPtr model_from_description(const Json& description, const std::stri
   fail(kWhere, "unknown kind of model '{}'", kind);
 }
 
+std::map<std::string, std::string> model_metadata(const SequenceModel& model,
+                                                  const std::string& format) {
+  Json names = Json::array();
+  for (const auto& [name, parameter] : model.parameters())
+    if (!parameter.requires_grad()) names.push_back(name);
+  return {
+      {"format", format}, {"model", describe_model(model).dump()}, {"not_trained", names.dump()}};
+}
+
 void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name) {
+  std::optional<std::set<std::string>> not_trained;
+  if (const auto text = file.metadata.find("not_trained"); text != file.metadata.end()) try {
+      not_trained = parse_json(text->second).get<std::set<std::string>>();
+    } catch (const std::exception&) {
+      fail_environment(kWhere, "'{}': 'not_trained' is not a list of names", file_name);
+    }
   std::vector<std::pair<Tensor, Tensor>> copies;
   for (const auto& [name, parameter] : model.parameters()) {
     const Tensor* stored = file.find(name);
@@ -140,6 +157,9 @@ void set_parameters(SequenceModel& model, const TensorFile& file, const std::str
   }
   at::NoGradGuard no_grad;
   for (auto& [parameter, stored] : copies) parameter.copy_(stored);
+  if (not_trained)
+    for (auto [name, parameter] : model.parameters())
+      parameter.set_requires_grad(!not_trained->contains(name));
   for (const auto& [name, tensor] : file.tensors)
     if (model.is_buffer(name)) model.set_buffer(name, tensor);
 }
@@ -156,7 +176,7 @@ TensorFile model_file(const SequenceModel& model, const char* place) {
     file.tensors.emplace_back(name, parameter.detach());
   }
   for (const auto& [name, buffer] : model.buffers()) file.tensors.emplace_back(name, buffer);
-  file.metadata = {{"format", kModelFormat}, {"model", describe_model(model).dump()}};
+  file.metadata = model_metadata(model, kModelFormat);
   return file;
 }
 

@@ -23,8 +23,13 @@ SequenceModelPtr model_from_description(const Json& description, const std::stri
 Path definition_file(const Path& folder, const Origin& origin);
 // Returns {registry, kind, file, line} for each.
 Json describe_origins(const std::vector<OriginPtr>& origins);
+// Returns the metadata of a file with the model's parameters: format, model (its description) and
+// not_trained (the names of the parameters that do not require a gradient).
+std::map<std::string, std::string> model_metadata(const SequenceModel& model,
+                                                  const std::string& format);
 // Copies the file's tensors with the names of parameters and buffers into the model. Each parameter
 // must be present with the right shape. Floating-point numbers are converted to the model's type.
+// Parameters require a gradient as the metadata say; files without the entry leave it as it is.
 void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name);
 
 // Throws std::invalid_argument, which starts with `place` and names the parameter, if a number is

@@ -101,7 +101,7 @@ void bind_train(lua_State* L) {
         .def<&step>("step",
                     "trainer:step() -> table  Makes one update. Returns loss (nats per symbol of "
                     "the batch, or per string for a recognizer), gradient_norm, learning_rate, "
-                    "epoch and update.")
+                    "epoch and update, and with annealing used_learning_rate.")
         .def<&save_trainer>(
             "save",
             "trainer:save(folder, {options})  Writes a run folder from which pd.train.resume "

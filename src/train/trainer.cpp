@@ -197,6 +197,7 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   if (stages() > 1 || metrics.train_accuracy) metrics.stage = running().stage;
   metrics.gradient_norm = epoch_norms_ / static_cast<double>(updates_per_epoch());
   metrics.learning_rate = learning_rate();
+  metrics.used_learning_rate = used_rate(updates_);
   metrics.seconds = epoch_seconds_ + seconds_since(start);
   metrics.updates_per_second = static_cast<double>(updates_per_epoch()) / epoch_seconds_;
   metrics.improved = schedule_->observe(value);

@@ -91,7 +91,7 @@ class Trainer {
   std::int64_t updates_per_epoch() const { return updates_of(order_->count()); }
   // in the current epoch
   std::int64_t updates_left() const { return updates_of(order_->count() - order_->position()); }
-  double learning_rate() const { return optimizer_->learning_rate(); }
+  double learning_rate() const { return optimizer_->learning_rate(); }  // before annealing
   const std::vector<EpochMetrics>& history() const { return history_; }
 
   // The parts of an update, for gradients that are computed outside (shared_updates.h):
@@ -113,7 +113,7 @@ class Trainer {
   const Optimizer& optimizer() const { return *optimizer_; }
   // Returns the factor by which clip_norm scales a gradient of this norm, at most 1.
   double clip_factor(double norm) const;
-  double step_rate() const;  // learning rate of the next update
+  double step_rate() const;  // learning rate of the next update, after annealing
   // Counts the update, which took `seconds`, and reports it.
   void finish_update(const BatchLoss& sum, double norm, double seconds);
 

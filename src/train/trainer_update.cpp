@@ -115,7 +115,7 @@ UpdateMetrics Trainer::count_update(const BatchLoss& sum, double norm, double se
   // Empty strings have a loss, that of their end symbol, but no symbols.
   last_loss_ = sum.loss / (sum.units > 0 ? sum.units : static_cast<double>(strings));
   epoch_seconds_ += seconds;
-  return {epochs_done() + 1, updates_, last_loss_, norm, learning_rate()};
+  return {epochs_done() + 1, updates_, last_loss_, norm, learning_rate(), used_rate(updates_)};
 }
 
 BatchLoss Trainer::differentiate_all() {
@@ -174,14 +174,17 @@ BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch, std::in
   return problem_->differentiate(batch, random);
 }
 
-double Trainer::step_rate() const {
+std::optional<double> Trainer::used_rate(std::int64_t update) const {
+  if (!annealing_->active()) return std::nullopt;
   const auto annealed =
       std::count_if(history_.begin(), history_.end(), [&](const EpochMetrics& epoch) {
         return epoch.stage.value_or(1) <= annealing_->last_stage();
       });
   return optimizer_->learning_rate() *
-         annealing_->factor({epochs_done() + 1, updates_ + 1, running().stage, annealed});
+         annealing_->factor({epochs_done() + 1, update, running().stage, annealed});
 }
+
+double Trainer::step_rate() const { return used_rate(updates_ + 1).value_or(learning_rate()); }
 
 void Trainer::take_step() {
   const double rate = optimizer_->learning_rate();

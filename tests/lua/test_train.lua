@@ -193,6 +193,30 @@ test('a frozen parameter stays frozen in every file of the model', function()
   end
 end)
 
+test('annealing shows the learning rate that was used', function()
+  local path = folder()
+  local t = trainer { run_folder = path, epochs = 2, annealing = { kind = 'warmup', updates = 10 }, log_every = 1,
+    progress = true }
+  local update = t:step()
+  test.near(update.learning_rate, 0.01)
+  test.near(update.used_learning_rate, 0.001)
+  t:run()
+  local history = t:history()
+  test.near(history[1].used_learning_rate, 0.01 * 6 / 10)
+  test.near(history[2].used_learning_rate, 0.01)
+  test.near(history[1].learning_rate, 0.01)
+  local seen = 0
+  for _, line in ipairs(lines(path .. '/metrics.jsonl')) do
+    if line.event == 'update' then
+      seen = seen + 1
+      test.near(line.used_learning_rate, 0.01 * math.min(1, line.update / 10))
+    end
+  end
+  test.equal(seen, 12)
+  assert(read(path .. '/log.txt'):find('learning rate 0.006', 1, true))
+  test.equal(trainer():step().used_learning_rate, nil)
+end)
+
 test('infinite and denormal options are refused', function()
   for _, case in ipairs {
     { { optimizer = { epsilon = math.huge } }, "%[optimizer adam%] option 'epsilon' must be finite, got inf" },

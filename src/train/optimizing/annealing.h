@@ -45,6 +45,8 @@ class Annealing {
   Json options() const;
   // 0: all stages are annealed.
   std::int64_t last_stage() const { return options_.value("last_stage", std::int64_t{0}); }
+  // Returns whether the factor can differ from 1.
+  bool active() const { return kind_->name != "none"; }
   // Returns the factor, in (0, 1].
   double factor(const UpdateTime& time) const;
 

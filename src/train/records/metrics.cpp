@@ -29,6 +29,7 @@ void for_each_member(Metrics& m, Visit visit) {
   visit("cross_entropy_difference", m.cross_entropy_difference);
   visit("gradient_norm", m.gradient_norm);
   visit("learning_rate", m.learning_rate);
+  visit("used_learning_rate", m.used_learning_rate);
   visit("seconds", m.seconds);
   visit("updates_per_second", m.updates_per_second);
   visit("improved", m.improved);
@@ -76,12 +77,14 @@ std::optional<double> diverged_loss(const EpochMetrics& epoch) {
 }
 
 Json to_json(const UpdateMetrics& metrics) {
-  return {{"event", "update"},
-          {"epoch", metrics.epoch},
-          {"update", metrics.update},
-          {"loss", metrics.loss},
-          {"gradient_norm", metrics.gradient_norm},
-          {"learning_rate", metrics.learning_rate}};
+  Json json{{"event", "update"},
+            {"epoch", metrics.epoch},
+            {"update", metrics.update},
+            {"loss", metrics.loss},
+            {"gradient_norm", metrics.gradient_norm},
+            {"learning_rate", metrics.learning_rate}};
+  if (metrics.used_learning_rate) json["used_learning_rate"] = *metrics.used_learning_rate;
+  return json;
 }
 
 Json to_json(const EpochMetrics& metrics) {
@@ -131,7 +134,7 @@ std::string epoch_line(const EpochMetrics& epoch) {
                         *epoch.cross_entropy_difference < 0 ? "below" : "above",
                         epoch.bound_includes_end ? " with ends" : "");
   text += fmt::format(", {:.0f} updates/s, learning rate {:.3g}", epoch.updates_per_second,
-                      epoch.learning_rate);
+                      epoch.used_learning_rate.value_or(epoch.learning_rate));
   if (epoch.improved) text += ", best so far";
   return text;
 }

@@ -11,11 +11,12 @@ namespace pushdown {
 
 // Metrics of one parameter update.
 struct UpdateMetrics {
-  std::int64_t epoch = 0;    // the current epoch, from 1
-  std::int64_t update = 0;   // updates since training began
-  double loss = 0;           // of this batch, before the update
-  double gradient_norm = 0;  // before clipping
-  double learning_rate = 0;
+  std::int64_t epoch = 0;                    // the current epoch, from 1
+  std::int64_t update = 0;                   // updates since training began
+  double loss = 0;                           // of this batch, before the update
+  double gradient_norm = 0;                  // before clipping
+  double learning_rate = 0;                  // before annealing
+  std::optional<double> used_learning_rate;  // after it, if there is annealing
 };
 
 // Metrics of one epoch.
@@ -47,10 +48,11 @@ struct EpochMetrics {
   // exp(train_cross_entropy) of a transducer, and its accuracies on pairs like the training pairs
   // and on others, in the epochs in which they were measured.
   std::optional<double> train_perplexity, train_coarse, train_fine, coarse, fine;
-  double gradient_norm = 0;       // mean over the epoch's updates, before clipping
-  double learning_rate = 0;       // in this epoch
-  double seconds = 0;             // training and validation
-  double updates_per_second = 0;  // training only
+  double gradient_norm = 0;                  // mean over the epoch's updates, before clipping
+  double learning_rate = 0;                  // in this epoch, before annealing
+  std::optional<double> used_learning_rate;  // in its last update, if there is annealing
+  double seconds = 0;                        // training and validation
+  double updates_per_second = 0;             // training only
   bool improved = false;
   std::int64_t best_epoch = 0;
   double best_cross_entropy = kNone, best_accuracy = kNone;

@@ -83,11 +83,37 @@ std::int64_t Trainer::updates_of_all_phases() const {
 }
 
 void Trainer::diverged(const std::string& what) const {
-  const std::string kept =
-      folder_ ? fmt::format("; the last good checkpoint is in '{}'", folder_->path().string()) : "";
-  fail_environment("train",
-                   "{} in epoch {}, update {}, at learning rate {}: training has diverged; {}{}",
-                   what, epochs_done() + 1, updates_ + 1, learning_rate(), kDivergenceAdvice, kept);
+  // Networks seldom have numbers above this one, unless training has made them grow.
+  constexpr double kUsual = 100;
+  double greatest = 0;
+  std::string name, state, advice;
+  for (const auto& [own, parameter] : model_->parameters()) {
+    if (parameter.numel() == 0) continue;
+    const double here = parameter.detach().abs().max().item<double>();
+    if (here <= greatest) continue;
+    greatest = here;
+    name = own;
+    if (!std::isfinite(here)) break;
+  }
+  if (std::isfinite(greatest))
+    state = fmt::format("all parameters are finite, the greatest number is {:.3g} in '{}'",
+                        greatest, name);
+  else
+    state = fmt::format("'{}' has numbers that are not finite", name);
+  if (updates_ == 0)
+    advice = std::isfinite(greatest)
+                 ? "no update was made before, so the learning rate is not the cause; try dtype = "
+                   "'float64' or smaller initial parameters"
+                 : "no update was made before; set finite parameters";
+  else if (greatest <= kUsual)
+    advice = "the learning rate is not the likely cause; try dtype = 'float64', or another seed";
+  else
+    advice = fmt::format("training has diverged; {}", kDivergenceAdvice);
+  fail_environment(
+      "train", "{} in epoch {}, update {}, at learning rate {}: {}; {}{}", what, epochs_done() + 1,
+      updates_ + 1, step_rate(), state, advice,
+      folder_ ? fmt::format("; the last good checkpoint is in '{}'", folder_->path().string())
+              : "");
 }
 
 const std::vector<std::int64_t>& Trainer::batch(std::int64_t ahead) const {

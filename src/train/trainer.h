@@ -169,6 +169,7 @@ class Trainer {
   std::optional<EpochMetrics> close_epoch();
   EpochMetrics write_epoch();
   void report(const Progress& progress) const;
+  // Throws an error that says what is not finite, the state of the parameters and what may help.
   [[noreturn]] void diverged(const std::string& what) const;
   // Returns " on string 3 of the training set", the first one of the next update that alone has a
   // loss or gradient that is not finite; "" if there is none, or for other data than strings.

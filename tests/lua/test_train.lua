@@ -236,6 +236,23 @@ test('infinite and denormal options are refused', function()
   eager { model = model { dtype = 'float64' }, optimizer = { epsilon = 1e-40 } }
 end)
 
+test('the message about a loss that is not finite fits its cause', function()
+  local function set(m, values)
+    pd.tensor.no_grad(function() m:parameters()['output.bias']:assign(pd.tensor(values)) end)
+  end
+  local first = model()
+  set(first, { 0, 3e38, -3e38, 0 })
+  local message = test.fails('the loss became inf on string %d+ of the training set in epoch 1, update 1',
+    function() trainer { model = first }:run() end)
+  assert(message:find('all parameters are finite, the greatest number is 3e+38', 1, true)
+    and message:find('the learning rate is not the cause', 1, true), message)
+  local set_wrong = model()
+  set(set_wrong, { 0, 0 / 0, 0, 0 })
+  local t = trainer { model = set_wrong }
+  message = test.fails("'output.bias' has numbers that are not finite", function() t:run() end)
+  assert(message:find('no update was made before', 1, true), message)
+end)
+
 test('divergence stops with advice and keeps the last checkpoint', function()
   local path = folder()
   local t = trainer { run_folder = path, optimizer = { learning_rate = 1e38 } }

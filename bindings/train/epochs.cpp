@@ -174,6 +174,8 @@ Results push_summaries(lua_State* L, const std::vector<const Training*>& trainin
            {"cross_entropy", "cross_entropy_difference", "lower_bound", "perplexity", "accuracy",
             "train_cross_entropy", "train_accuracy", "coarse", "fine"})
         if (metrics.contains(key)) one[key] = metrics[key];
+      one["parameters_of"] = trainer.uses_best() ? "best" : "last";
+      for (const auto& epoch : trainer.history()) one["history"].push_back(to_json(epoch));
     }
     if (!trainer.finished().empty()) one["finished"] = trainer.finished();
     if (i < errors.size() && !errors[i].empty()) one["error"] = errors[i];
@@ -181,7 +183,7 @@ Results push_summaries(lua_State* L, const std::vector<const Training*>& trainin
     all.push_back(std::move(one));
   }
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.text.summary");
+  lua_pushliteral(L, "pushdown.plot.summary");
   call_lua(L, 1, 1);
   lua_getfield(L, -1, list ? "list" : "one");
   Value<Json>::push(L, list ? all : all[0]);
@@ -274,14 +276,24 @@ std::optional<EpochTable> next_of_epochs(lua_State* L, Epochs& epochs, Rest) {
 
 struct TrainerRunOptions {
   std::string name;
+  bool best = true;
+  std::optional<std::int64_t> seeds;
+  using Self = TrainerRunOptions;
   static OptionRows rows() {
-    return declare<TrainerRunOptions>(
-        {{"name", &TrainerRunOptions::name,
-          "name of the model in the view and the summary; absent: the kinds of its parts"}});
+    return declare<Self>(
+        {{"name", &Self::name,
+          "name of the model in the view and the summary; absent: the kinds of its parts"},
+         restore_option(&Self::best),
+         {"seeds", &Self::seeds,
+          "repeats the training: seed k adds k - 1 to the seeds of the model and of the trainer; "
+          "the result is the list of all summaries, with mean, deviation and the best model",
+          at_least(1)}});
   }
 };
 
-Results run_trainer(lua_State* L, Training& training, const TrainerRunOptions& options) {
+Results run_trainer(lua_State* L, const TrainingPtr& given, const TrainerRunOptions& options) {
+  Training& training = *given;
+  if (options.seeds) return run_seeds(L, given, *options.seeds, options.best);
   {
     const LiveScope scope(training.progress, true, "", &training.pace);
     try {
@@ -297,6 +309,7 @@ Results run_trainer(lua_State* L, Training& training, const TrainerRunOptions& o
       throw;
     }
   }
+  options.best ? training.trainer->use_best() : training.trainer->use_last();
   return push_summaries(L, {&training}, {options.name}, {}, false);
 }
 
@@ -309,12 +322,14 @@ void bind_epochs(Class<Training>& trainer) {
           "trainer:run({options}) -> table  Trains until early stopping or the last epoch "
           "and shows one live view. Returns the summary: model, epochs, best_epoch, "
           "cross_entropy and cross_entropy_difference (nats per symbol) or accuracy of the "
-          "best epoch, seconds, finished (why it ended) and folder. A run that is in the "
-          "folder already continues. An interrupted trainer continues with the next call.")
+          "best epoch, seconds, finished (why it ended), folder and history. The model then has "
+          "the parameters of the best epoch. A run that is in the folder already continues. An "
+          "interrupted trainer continues with the next call.")
       .def<[](const TrainingPtr& training) { return Epochs{training}; }>(
           "epochs",
           "trainer:epochs() -> iterator  Returns an iterator: `for epoch in trainer:epochs()` "
-          "trains until early stopping or the last epoch and gives the metrics of each epoch.");
+          "trains until early stopping or the last epoch and gives the metrics of each epoch. The "
+          "model keeps the parameters of the last one, see trainer:restore().");
 }
 
 void bind_iterator(Module& module) {

@@ -186,7 +186,7 @@ ProblemPtr problem_of(lua_State* L, const TrainerOptions& options, Json& rest) {
   return staged(std::move(stages));
 }
 
-TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
+TrainingPtr new_training(lua_State* L, const TrainerOptions& options) {
   Json rest = options.rest;
   ProblemPtr problem = problem_of(L, options, rest);
   check(!options.mirror || options.rest.contains("run_folder"), "train.trainer",
@@ -206,6 +206,41 @@ TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
     record_training(L, *training->trainer, "begins", *folder);
     begin_mirror(L, *training, *folder, target);
   }
+  return training;
+}
+
+TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
+  const SequenceModelPtr model = model_of(options.model);
+  const std::string initial = parameters_checksum(*model);
+  auto training = new_training(L, options);
+  training->initial = initial;
+  training->repeat = [options, initial,
+                      seed = training->trainer->options()["seed"].get<std::int64_t>()](
+                         lua_State* L, std::int64_t k) {
+    const SequenceModelPtr first = model_of(options.model);
+    Json description = describe_model(*first);
+    const auto made = [&] { return model_from_description(description, "", session_kinds(L)); };
+    check(parameters_checksum(*made()) == initial, "Trainer:run",
+          "seeds cannot repeat this training, because the model's parameters were changed before "
+          "the trainer was made: make a trainer for each seed, and train them by "
+          "pd.train.together");
+    Json& own = description["options"]["seed"];
+    own = own.get<std::int64_t>() + k - 1;
+    const SequenceModelPtr model = made();
+    for (std::size_t i = 0; i < model->parameters().size(); ++i) {
+      Tensor parameter = model->parameters()[i].second;
+      parameter.set_requires_grad(first->parameters()[i].second.requires_grad());
+    }
+    TrainerOptions again = options;
+    std::visit(
+        [&]<class M>(std::shared_ptr<M>& held) { held = std::dynamic_pointer_cast<M>(model); },
+        again.model);
+    again.rest["seed"] = seed + k - 1;
+    if (again.rest.contains("run_folder"))
+      again.rest["run_folder"] =
+          (Path(again.rest["run_folder"].get<std::string>()) / fmt::format("seed-{}", k)).string();
+    return make_trainer(L, again);
+  };
   return training;
 }
 

@@ -34,6 +34,14 @@ Json step(lua_State* L, Training& training) {
   return to_json(*metrics);
 }
 
+void restore_parameters(Training& training, const std::optional<std::string>& which) {
+  const std::string of = which.value_or("best");
+  check(of == "best" || of == "last", "Trainer:restore", "expected 'best' or 'last', got '{}'", of);
+  check(of == "last" || !training.trainer->history().empty(), "Trainer:restore",
+        "no epoch is done, so there are no best parameters");
+  of == "best" ? training.trainer->use_best() : training.trainer->use_last();
+}
+
 struct SaveTrainerOptions {
   bool overwrite = false;
   static OptionRows rows() {
@@ -79,6 +87,7 @@ std::string training_line(const Training& training) {
   if (!trainer.history().empty()) {
     const auto best = trainer.history().back().best_epoch;
     text += fmt::format(", best {} in epoch {}", measured_text(trainer.history()[best - 1]), best);
+    if (trainer.uses_best()) text += ", whose parameters the model has";
   }
   if (const Path* folder = trainer.run_folder())
     text += fmt::format(", run folder '{}'", folder->string());
@@ -109,6 +118,11 @@ void bind_train(lua_State* L) {
         .def<&trainer_evaluate>("evaluate",
                                 "trainer:evaluate(data, {options}) -> table  Returns the result of "
                                 "pd.train.evaluate for the current parameters of the model.")
+        .def<&restore_parameters>(
+            "restore",
+            "trainer:restore(which)  Gives the model the parameters of the best epoch ('best', the "
+            "default) or of the last update ('last'). Training always continues from those of the "
+            "last update.")
         .def<[](const Training& t) { return history_of(*t.trainer); }>(
             "history", "trainer:history() -> table  Returns the metrics of every epoch so far.")
         .def<[](const Training& t) { return t.trainer->model(); }>(

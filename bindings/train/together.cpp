@@ -12,19 +12,6 @@
 
 namespace pushdown {
 
-// The result of pd.train.together().
-struct Together {
-  std::vector<TrainingPtr> trainings;
-  std::vector<std::string> names;   // of the trainers, in messages
-  std::vector<std::string> errors;  // of the trainers that failed; they no longer take part
-  LivePace pace;
-};
-
-template <>
-struct ClassName<Together> {
-  static constexpr const char* value = "Together";
-};
-
 namespace {
 
 struct TogetherOptions {
@@ -177,7 +164,16 @@ std::optional<std::vector<EpochTable>> next_round(lua_State* L, Together& all, R
   return latest(all);
 }
 
-Results run_together(lua_State* L, Together& all) {
+struct TogetherRunOptions {
+  bool best = true;
+  static OptionRows rows() {
+    return declare<TogetherRunOptions>({restore_option(&TogetherRunOptions::best)});
+  }
+};
+
+}  // namespace
+
+Results run_together(lua_State* L, Together& all, bool best) {
   bool shown = false;
   std::vector<const Training*> trainings;
   for (const auto& training : all.trainings) {
@@ -194,10 +190,10 @@ Results run_together(lua_State* L, Together& all) {
       throw;
     }
   }
+  for (const auto& training : all.trainings)
+    best ? training->trainer->use_best() : training->trainer->use_last();
   return push_summaries(L, trainings, all.names, all.errors);
 }
-
-}  // namespace
 
 void bind_together(Module& module) {
   module.def<&together>(
@@ -211,9 +207,11 @@ void bind_together(Module& module) {
       .def<&next_round>("__call",
                         "together() -> table  Trains one epoch of each trainer and returns a list "
                         "of their newest metrics, or nil when all have finished.")
-      .def<&run_together>("run",
-                          "together:run() -> table  Trains all to their ends with one live view "
-                          "and returns a list of their summaries, see trainer:run().");
+      .def<[](lua_State* L, Together& all, const TogetherRunOptions& options) {
+        return run_together(L, all, options.best);
+      }>("run",
+         "together:run({options}) -> table  Trains all to their ends with one live view and "
+         "returns a list of their summaries, see trainer:run().");
 }
 
 }  // namespace pushdown

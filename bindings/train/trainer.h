@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
 #include "bindings/session/live.h"
 #include "train/trainer.h"
 
@@ -14,6 +15,10 @@ namespace pushdown {
 
 struct Training {
   std::unique_ptr<Trainer> trainer;
+  // Makes seed k of this training, from 2, see trainer:run(); empty for a resumed folder.
+  std::function<std::shared_ptr<Training>(lua_State* L, std::int64_t k)> repeat;
+  std::string initial;  // checksum of the parameters with which the training began
+  std::vector<std::shared_ptr<Training>> repeated;  // seeds 2, 3, ...
   bool progress = true;
   bool mirrored = false;       // see mirror_training
   bool bound_warned = false;   // of a cross-entropy below the lower bound
@@ -28,6 +33,36 @@ template <>
 struct ClassName<Training> {
   static constexpr const char* value = "Trainer";
 };
+
+// The result of pd.train.together().
+struct Together {
+  std::vector<TrainingPtr> trainings;
+  std::vector<std::string> names;   // of the trainers, in messages
+  std::vector<std::string> errors;  // of the trainers that failed; they no longer take part
+  LivePace pace;
+};
+
+template <>
+struct ClassName<Together> {
+  static constexpr const char* value = "Together";
+};
+
+// Trains all to their ends, and gives the models the parameters of their best epochs if `best`.
+// Pushes the list of the summaries.
+Results run_together(lua_State* L, Together& all, bool best);
+// Returns a checksum of the model's parameters.
+std::string parameters_checksum(const SequenceModel& model);
+// trainer:run{ seeds = count }.
+Results run_seeds(lua_State* L, const TrainingPtr& training, std::int64_t count, bool best);
+
+// The option `restore` of trainer:run() and together:run().
+template <class X>
+OptionRow<X> restore_option(bool X::*member) {
+  return {"restore", member,
+          "parameters that the model has at the end: those of the best epoch, or those of the last "
+          "update",
+          Named<bool>{{"best", true}, {"last", false}}};
+}
 
 // Logs the results of an epoch, shows them, and draws the curves if they are due. `rate`: the
 // learning rate before the epoch; `name`: prefix of every message.

@@ -167,7 +167,8 @@ end
 -- runs.by_point, or else `better`. A candidate whose value is NaN or infinite has failed.
 --
 -- The result has restart, folder, value and solved of the best candidate, rows with all of them, ranked with the same
--- from the best one on, and a table of them; in this process also its trainer, with points its point (the table of
+-- from the best one on, and a table of them; in this process also its trainer, whose model has the parameters to which
+-- the value belongs (without a metric of your own, those of the best epoch), with points its point (the table of
 -- options), where restart is the best one of that point.
 function M.run(given)
   local options = plan.options(given)

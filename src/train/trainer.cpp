@@ -18,6 +18,20 @@ std::string new_identity() {
   return fmt::format("{:08x}{:08x}", device(), device());
 }
 
+std::vector<Tensor> copies(const ParameterList& parameters) {
+  std::vector<Tensor> list;
+  for (const auto& [name, parameter] : parameters) list.push_back(parameter.detach().clone());
+  return list;
+}
+
+void assign(const ParameterList& parameters, const std::vector<Tensor>& values) {
+  at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Tensor parameter = parameters[i].second;
+    parameter.copy_(values[i]);
+  }
+}
+
 }  // namespace
 
 Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
@@ -129,6 +143,7 @@ bool Trainer::out_of_time() const {
 }
 
 std::optional<UpdateMetrics> Trainer::step() {
+  use_last();
   const auto afterwards = catching_up();
   problem_->script_ran();
   if (closed_ || order_->at_end()) {
@@ -183,6 +198,7 @@ std::optional<EpochMetrics> Trainer::run_epoch() {
 }
 
 Trainer::Advance Trainer::advance(std::int64_t count) {
+  use_last();
   const auto afterwards = catching_up();
   if (closed_) return close_epoch(), Advance::closed;
   for (; count > 0 && !order_->at_end(); --count)
@@ -231,11 +247,7 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   metrics.epochs_since_improvement = schedule_->since_best();
   metrics.best_epoch = metrics.epoch - schedule_->since_best();
   problem_->set_best(metrics, metrics.improved ? metrics : history_[metrics.best_epoch - 1]);
-  if (metrics.improved) {
-    best_.clear();
-    for (const auto& [name, parameter] : model_->parameters())
-      best_.push_back(parameter.detach().clone());
-  }
+  if (metrics.improved) best_ = copies(model_->parameters());
   history_.push_back(metrics);
   epoch_sum_ = {};
   epoch_strings_ = 0;
@@ -319,6 +331,25 @@ void Trainer::checkpoint() {
   if (folder_ && parameters_finite()) folder_->write_last(state());
   checkpoint_due_ = false;
   last_checkpoint_ = Clock::now();
+}
+
+void Trainer::use_best() {
+  if (best_.empty() || uses_best()) return;
+  optimizer_->catch_up();
+  last_ = copies(model_->parameters());
+  assign(model_->parameters(), best_);
+}
+
+void Trainer::use_last() {
+  if (uses_best()) assign(model_->parameters(), last_);
+  last_.clear();
+}
+
+bool Trainer::uses_best() const {
+  const auto& parameters = model_->parameters();
+  for (std::size_t i = 0; i < last_.size(); ++i)
+    if (!at::equal(parameters[i].second.detach(), best_[i])) return false;
+  return !last_.empty();
 }
 
 void Trainer::save(const Path& folder, bool overwrite, const Json& about) {

@@ -125,6 +125,15 @@ class Trainer {
   // given none.
   void save(const Path& folder, bool overwrite = false, const Json& about = Json::object());
 
+  // Gives the model the parameters of the best epoch; nothing if no epoch is done. Training does
+  // not notice it: the next update, checkpoint() and save() use the parameters of the last update,
+  // which use_last() gives back. But if something else changes the model's parameters in between,
+  // training goes on from these.
+  void use_best();
+  void use_last();
+  // Returns whether the model has the parameters of the best epoch because of use_best().
+  bool uses_best() const;
+
   // The complete state that determines the rest of training. restore() restores it; for a file that
   // does not fit, it throws std::runtime_error with `file_name` and changes nothing.
   TensorFile state() const;
@@ -228,7 +237,9 @@ class Trainer {
   std::int64_t epoch_strings_ = 0;
   double epoch_norms_ = 0, epoch_seconds_ = 0, last_loss_ = 0;
   std::vector<EpochMetrics> history_;
-  std::vector<Tensor> best_;  // weights of the best epoch, in the order of the parameters
+  // Weights in the order of the parameters: of the best epoch, and of the last update as long as
+  // the model has those of the best epoch.
+  std::vector<Tensor> best_, last_;
 };
 
 // Returns the options of a trainer that a resumed run may change because they do not affect the

@@ -219,6 +219,7 @@ void Trainer::start_clock() {
 }
 
 void Trainer::begin_sharing() {
+  use_last();
   start_clock();
   clear_gradients(model_->parameters());
   if (by_kernels_) by_kernels_->forget();

@@ -131,6 +131,7 @@ local before = {
   ['Sampler:sample'] = { sampler },
   ['SynchronousGrammar:sample'] = { synchronous }, ['SynchronousGrammar:translations'] = { synchronous, 'a b' },
   ['pd.train.together'] = { {} },
+  ['Together:run'] = { pd.train.together { trainer } },
   ['Tensor:backward'] = { x, x }, ['Tensor:to'] = { x }, ['Trace:all_runs'] = { pda:trace 'a b' },
   ['Trace:best_run'] = { pda:trace 'a b' }, ['Trainer:evaluate'] = { trainer, data },
   ['Trainer:run'] = { trainer }, ['Trainer:save'] = { trainer, path 'x' },

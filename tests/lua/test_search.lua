@@ -12,6 +12,7 @@ local function new_folder() return test.folder() .. '/run' end
 local grammar = pd.grammar.load('marked_reversal')
 local sampler = grammar:sampler { lengths = { 3, 9 } }
 local train, valid = sampler:dataset(40, { seed = 1 }), sampler:dataset(20, { seed = 2 })
+local valid_bound = sampler:lower_bound(valid)
 local longer = grammar:sampler { lengths = { 9, 11 } }:dataset(20, { seed = 3 })
 
 local epochs = 4
@@ -53,6 +54,19 @@ local function run(options)
   return search.run(pd.tables.merged({ folder = new_folder(), restarts = restarts, make = make, rungs = { 1, 3 } },
     options))
 end
+
+test('the model of the best restart has the parameters to which the value belongs', function()
+  local function measured(found) return found.trainer:evaluate(valid).cross_entropy end
+  local function eager(restart, folder)
+    return make(restart, folder, { epochs = 12, optimizer = { kind = 'adam', learning_rate = 0.1 } })
+  end
+  local found = run { make = eager, restarts = 2, rungs = {} }
+  test.near(measured(found) - valid_bound, found.value, 1e-12)
+  local history = found.trainer:history()
+  assert(history[#history].best_epoch < #history, 'the last epoch is worse')
+  found = run { make = eager, restarts = 2, rungs = {}, metric = 'cross_entropy' }
+  test.equal(measured(found), found.value)
+end)
 
 test('the best restarts go on and the best of the last ones is returned', function()
   for _, case in ipairs { { nil, { 2, 1 } }, { { 3, 2 }, { 3, 2 } } } do

@@ -166,6 +166,100 @@ local function eager(options)
   return trainer(pd.tables.merged({ epochs = 8, optimizer = { kind = 'adam', learning_rate = 0.5 } }, options))
 end
 
+test('run() gives the model the parameters of the best epoch, and restore() either', function()
+  local t = eager()
+  local done = t:run()
+  local history = t:history()
+  assert(done.best_epoch < #history, 'the last epoch is worse')
+  test.equal(done.parameters_of, 'best')
+  test.equal(t:evaluate(valid).cross_entropy, done.cross_entropy)
+  assert(tostring(done):find(('parameters     epoch %d, the best'):format(done.best_epoch), 1, true), tostring(done))
+  assert(tostring(t):find('whose parameters the model has', 1, true), tostring(t))
+  t:restore 'last'
+  test.equal(t:evaluate(valid).cross_entropy, history[#history].cross_entropy)
+  assert(not tostring(t):find('whose parameters', 1, true))
+  t:restore()
+  test.equal(t:evaluate(valid).cross_entropy, done.cross_entropy)
+  local last = eager():run { restore = 'last' }
+  test.equal(last.parameters_of, 'last')
+  assert(tostring(last):find('parameters     update 48, the last', 1, true), tostring(last))
+  test.fails("expected 'best' or 'last', got 'first'", function() t:restore 'first' end)
+  test.fails('no epoch is done', function() eager():restore() end)
+end)
+
+test('training goes on from the last parameters after those of the best epoch were restored', function()
+  local whole = eager { epochs = 9 }
+  for _ in whole:epochs() do end
+  -- In the same process: the next update has the same loss.
+  local looped, ran = eager(), eager()
+  for _ in looped:epochs() do end
+  ran:run()
+  local expected = looped:step()
+  for name, value in pairs(ran:step()) do test.equal(value, expected[name]) end
+  -- From the folder, which has the last parameters.
+  for _, save in ipairs { false, true } do
+    local path = folder()
+    local t = eager { run_folder = not save and path or nil }
+    assert(t:run().best_epoch < 8)
+    if save then t:save(path) end
+    local more = pd.train.resume(path, { epochs = 9, progress = false })
+    more:run { restore = 'last' }
+    same(numbers(more:model()), numbers(whole:model()))
+  end
+  -- Unless somebody has changed them.
+  local t = eager()
+  t:run()
+  local changed = t:model():parameters()['output.bias']
+  pd.tensor.no_grad(function() changed:assign(pd.tensor { 1, 2, 3, 4 }) end)
+  local before = t:model():log_probability '0 # 0'
+  t:restore 'last'
+  test.equal(t:model():log_probability '0 # 0', before)
+end)
+
+test('several seeds in one call, with mean, deviation and the best model', function()
+  local path = folder()
+  local function options() return { run_folder = path, epochs = 2, model = model { end_symbol = false } } end
+  local t = trainer(options())
+  local done = t:run { seeds = 3 }
+  test.equal(#done, 3)
+  local sum, squares, best = 0, 0, 1
+  for k, one in ipairs(done) do
+    -- The same as a trainer with these seeds.
+    local again = trainer { epochs = 2, seed = k, model = pd.model.language_model { alphabet = grammar:alphabet(),
+      controller = { kind = 'lstm', hidden = 5 }, stack = { kind = 'superposition', size = 2 }, seed = 2 + k,
+      end_symbol = false } }
+    again:run()
+    test.equal(one.cross_entropy, again:history()[one.best_epoch].cross_entropy)
+    test.equal(one.seed, 2 + k)
+    test.equal(one.folder, k == 1 and path or ('%s/seed-%d'):format(path, k))
+    sum, squares = sum + one.cross_entropy, squares + one.cross_entropy ^ 2
+    if one.cross_entropy < done[best].cross_entropy then best = k end
+  end
+  test.equal(done.measure, 'cross_entropy')
+  test.equal(done.count, 3)
+  test.near(done.mean, sum / 3)
+  test.near(done.deviation, math.sqrt((squares - sum ^ 2 / 3) / 2))
+  test.equal(done.best, best)
+  test.equal(pd.train.evaluate(done.model, valid).cross_entropy, done[best].cross_entropy)
+  local text = tostring(done)
+  assert(text:find(('3 of 3 seeds; the best is seed %d.'):format(2 + best), 1, true), text)
+  -- A script that runs again, or a second call, trains nothing anew.
+  local updates = t:updates()
+  test.equal(t:run { seeds = 3 }.mean, done.mean)
+  test.equal(trainer(options()):run { seeds = 3 }.mean, done.mean)
+  test.equal(t:updates(), updates)
+  -- A seed that fails is counted.
+  local failing = trainer { model = model(), clip_norm = 0, optimizer = { kind = 'sgd', learning_rate = 1e38 } }
+  test.fails('diverged', function() failing:run { seeds = 2 } end)
+  test.fails('got one of pd.train.resume', function() pd.train.resume(path):run { seeds = 2 } end)
+  local changed = model()
+  pd.tensor.no_grad(function() changed:parameters()['output.bias']:assign(pd.tensor { 1, 2, 3, 4 }) end)
+  test.fails("parameters were changed before", function() trainer { model = changed }:run { seeds = 2 } end)
+  local later = trainer()
+  pd.tensor.no_grad(function() later:model():parameters()['output.bias']:assign(pd.tensor { 1, 2, 3, 4 }) end)
+  test.fails("parameters were changed after", function() later:run { seeds = 2 } end)
+end)
+
 test('a frozen parameter stays frozen in every file of the model', function()
   local path, name = folder(), 'output.weight'
   local function is_frozen(m)

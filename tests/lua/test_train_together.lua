@@ -36,6 +36,22 @@ test('each trainer gets the same numbers as alone', function()
   end
 end)
 
+test('run() restores the best parameters of every model', function()
+  local failing = { optimizer = { kind = 'sgd', learning_rate = 1e38 }, clip_norm = 0 }
+  local group = { trainer(1), trainer(2, failing), trainer(3) }
+  local all = pd.train.together(group)
+  local done = all:run()
+  for _, k in ipairs { 1, 3 } do
+    test.equal(done[k].parameters_of, 'best')
+    test.equal(group[k]:evaluate(valid).cross_entropy, done[k].cross_entropy)
+  end
+  assert(done[2].error)
+  assert(tostring(done):find('The models have the parameters of their best epochs.', 1, true), tostring(done))
+  test.equal(all:run { restore = 'last' }[1].parameters_of, 'last')
+  local history = group[1]:history()
+  test.equal(group[1]:evaluate(valid).cross_entropy, history[#history].cross_entropy)
+end)
+
 test('a trainer that fails is reported and left out', function()
   local bad = trainer(2, { optimizer = { kind = 'sgd', learning_rate = 1e38 }, clip_norm = 0 })
   local told, rounds

@@ -106,7 +106,11 @@ function M:train(field, epochs)
   end
 end
 
+-- The trainer's model gets the parameters to which the value belongs: a metric of the search's own, unless it is called
+-- best_*, is that of the newest epoch.
 function M:result(best)
+  local of_best = self.metric == M.default_metric or type(self.metric) == 'string' and self.metric:find '^best_'
+  if of_best and best.trainer then best.trainer:restore() end
   return { restart = best.restart, trainer = best.trainer, folder = self:folder_of(best.restart), value = best.value,
     solved = best.solved or false, rows = self.all, ranked = self:ranked(), table = self.table }
 end

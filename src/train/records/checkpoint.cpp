@@ -77,8 +77,10 @@ TensorFile Trainer::best_file() const {
 TensorFile Trainer::state() const {
   TensorFile file;
   const auto& parameters = model_->parameters();
-  for (const auto& [name, parameter] : parameters)
-    file.tensors.emplace_back(name, parameter.detach());
+  const bool set_aside = uses_best();
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    file.tensors.emplace_back(parameters[i].first,
+                              set_aside ? last_[i] : parameters[i].second.detach());
   for (const auto& [name, buffer] : model_->buffers()) file.tensors.emplace_back(name, buffer);
   for (std::size_t i = 0; i < best_.size(); ++i)
     file.tensors.emplace_back("best." + parameters[i].first, best_[i]);
@@ -196,6 +198,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     order_ = order;
     optimizer_ = std::move(optimizer);
     best_ = std::move(best_tensors);
+    last_.clear();
     updates_ = updates;
     phase_ = phase;
     phase_epochs_ = phase_epochs;

@@ -42,6 +42,21 @@ void restore_parameters(Training& training, const std::optional<std::string>& wh
   of == "best" ? training.trainer->use_best() : training.trainer->use_last();
 }
 
+Results draw_curve(lua_State* L, Any training, const std::optional<std::string>& path) {
+  check(!Value<Training>::get(L, training.index).trainer->history().empty(), "Trainer:curve",
+        "no epoch is done");
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "pushdown.plot");
+  call_lua(L, 1, 1);
+  lua_getfield(L, -1, "curves");
+  lua_createtable(L, 0, 2);
+  lua_pushvalue(L, training.index);
+  lua_setfield(L, -2, "of");
+  if (path) Value<std::string>::push(L, *path), lua_setfield(L, -2, "path");
+  call_lua(L, 1, 1);
+  return {1};
+}
+
 struct SaveTrainerOptions {
   bool overwrite = false;
   static OptionRows rows() {
@@ -123,6 +138,11 @@ void bind_train(lua_State* L) {
             "trainer:restore(which)  Gives the model the parameters of the best epoch ('best', the "
             "default) or of the last update ('last'). Training always continues from those of the "
             "last update.")
+        .def<&draw_curve>(
+            "curve",
+            "trainer:curve(path) -> string  Returns the learning curves as SVG, which "
+            "the prompt shows as text; pd.plot.curves has options. Also writes them "
+            "to the path, if one is given.")
         .def<[](const Training& t) { return history_of(*t.trainer); }>(
             "history", "trainer:history() -> table  Returns the metrics of every epoch so far.")
         .def<[](const Training& t) { return t.trainer->model(); }>(

@@ -9,11 +9,12 @@ local picture = require 'pushdown.plot.picture'
 
 local M = {}
 
--- plot.NAME: checks the options and draws. The message of a check in `draw` gets the position of the call.
-local function drawing(name, options, draw, done)
-  local resolve = pd._options.declare('plot.' .. name, unpack(options))
+-- plot.NAME: checks the options and draws. The message of a check in `draw` gets the position of the call. Some kinds
+-- accept values that are not options, and convert them.
+local function drawing(name, kind, draw, done)
+  local resolve = pd._options.declare('plot.' .. name, unpack(kind.options))
   return function(given)
-    local spec = resolve(given)
+    local spec = resolve(kind.accepted and kind.accepted(given) or given)
     local ok, drawn = pcall(draw, spec)
     if not ok then error(drawn, type(drawn) == 'string' and drawn:find '^%[plot' and 2 or 0) end
     if done then done(spec, drawn) end
@@ -25,7 +26,7 @@ end
 -- `svg`, which draws, and perhaps `text`, which draws the same for the terminal. The prompt shows pictures as text.
 local function svg(name)
   local kind = require('pushdown.plot.' .. name)
-  return drawing(name, kind.options, kind.svg, function(spec, drawn)
+  return drawing(name, kind, kind.svg, function(spec, drawn)
     if spec.path then export.write(spec.path, drawn) end
     picture.remember(drawn, kind.text and function() return kind.text(spec) end, spec.path)
   end)
@@ -34,11 +35,11 @@ end
 -- The function called `name` that draws a kind as text.
 local function text(of, name)
   local kind = require('pushdown.plot.' .. of)
-  return drawing(name, kind.options, kind.text)
+  return drawing(name, kind, kind.text)
 end
 
--- plot.lines{options} -> the line chart as SVG text. With options.path it is also written to a file: as SVG, PDF or
--- PNG, depending on the file name extension.
+-- plot.lines{options} -> the line chart as SVG text, also of what model:surprisal() returns. With options.path it is
+-- also written to a file: as SVG, PDF or PNG, depending on the file name extension.
 M.lines = svg 'lines'
 
 -- plot.text{options} -> the same chart as text for the terminal, with dotted edges of bands.
@@ -121,8 +122,8 @@ M.by_length_text = text('by_length', 'by_length_text')
 -- multiply-adds; dashed lines lead to the next step.
 M.program = svg 'program'
 
--- plot.curves{options} -> the learning curves of one training. With series in place of history it draws the series as
--- given.
+-- plot.curves{options} -> the learning curves of one training, of a trainer, or of what its run returned; also
+-- plot.curves(trainer). With series in place of history it draws the series as given.
 M.curves = svg 'curves'
 
 -- plot.learning_curves(histories, title) -> the options of plot.lines for the learning curves of one or several

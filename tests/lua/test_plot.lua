@@ -346,4 +346,21 @@ test('the prompt shows a picture as text', function()
   assert(shown('<svg width="10" height="20"></svg>'):find('^%(a picture of 10 x 20 pixels, not saved'))
 end)
 
+test('lines draw the surprisals of a string over its symbols', function()
+  local m = pd.model.language_model { alphabet = { 'a', 'b' }, seed = 1 }
+  local rows = m:surprisal 'a b b'
+  local numbers = {}
+  for i, row in ipairs(rows) do numbers[i] = row.surprisal end
+  local svg = plot.lines(rows)
+  test.equal(svg, plot.lines { series = { { y = numbers } }, x_names = { 'a', 'b', 'b', '<end>' }, x_label = 'symbol',
+    y_label = 'surprisal in nats' })
+  assert(svg:find('&lt;end&gt;</text>', 1, true), svg)
+  assert(plot.text(rows):find('a +b +b +<end>'), plot.text(rows))
+  -- Of many names, as many as fit.
+  local names, y = {}, {}
+  for i = 1, 300 do names[i], y[i] = 'word' .. i, i end
+  local _, shown = plot.lines { series = { { y = y } }, x_names = names }:gsub('>word%d+<', '')
+  assert(shown > 5 and shown < 30, shown)
+end)
+
 test.finish()

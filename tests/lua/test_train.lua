@@ -260,6 +260,37 @@ test('several seeds in one call, with mean, deviation and the best model', funct
   test.fails("parameters were changed after", function() later:run { seeds = 2 } end)
 end)
 
+test('learning curves are drawn from a trainer, a summary, and lists of them', function()
+  local t = trainer()
+  test.fails('no epoch is done', function() t:curve() end)
+  test.fails('no epoch is done', function() pd.plot.curves(t) end)
+  local done = t:run()
+  local path = folder() .. '.svg'
+  local svg = t:curve(path)
+  test.equal(read(path), svg)
+  assert(svg:find('cross-entropy difference', 1, true) and svg:find('lower bound', 1, true), svg)
+  for _, of in ipairs { t, done } do
+    test.equal(pd.plot.curves(of), svg)
+    test.equal(pd.plot.curves { of = of }, svg)
+  end
+  test.equal(pd.plot.curves { history = t:history() }, svg)
+  local seeds = trainer():run { seeds = 2 }
+  local both = pd.plot.curves { of = seeds, title = 'two' }
+  assert(both:find('seed 3', 1, true) and both:find('seed 4', 1, true) and both:find('<title>two', 1, true), both)
+  assert(pd.plot.curves { t, t }:find('model 2', 1, true))
+  local group = pd.train.together { trainer(), trainer() }
+  assert(pd.plot.curves(group:run()):find('superposition 2', 1, true))
+  test.fails('of must be a trainer', function() pd.plot.curves { of = { 7 } } end)
+  test.fails('expected of, history or series', function() pd.plot.curves {} end)
+  -- A recognizer has accuracies.
+  local labelled = pd.task.labelled { grammar = grammar, lengths = { 3, 9 }, positives = 10, negatives = 10, seed = 1,
+    distinct = 'none' }
+  local r = pd.train.trainer { model = pd.model.recognizer { alphabet = grammar:alphabet(), seed = 1 },
+    train = labelled, valid = labelled, epochs = 2, progress = false }
+  r:run()
+  assert(r:curve():find('accuracy', 1, true) and not r:curve():find('no data', 1, true))
+end)
+
 test('a frozen parameter stays frozen in every file of the model', function()
   local path, name = folder(), 'output.weight'
   local function is_frozen(m)

@@ -51,6 +51,19 @@ local function points_of(series, index, spec, where)
     style = series.style or 'line', markers = series.markers, legend = series.legend }
 end
 
+-- Replaces the ticks of an axis by names of the places 1, 2, ..., as many as fit into a width of that many pixels.
+local function name_ticks(axis, names, width)
+  local longest = 0
+  for _, name in ipairs(names) do longest = math.max(longest, axes.text_length(name)) end
+  local every = math.max(1, math.ceil(#names * (longest + 1) * 8 / width))
+  axis.ticks, axis.labels, axis.minor, axis.unit = {}, {}, {}, nil
+  for place = 1, #names, every do
+    if place >= axis.low and place <= axis.high then
+      axis.ticks[#axis.ticks + 1], axis.labels[#axis.labels + 1] = place, tostring(names[place])
+    end
+  end
+end
+
 -- spec: the options table of plot.lines. Result: title, x_label, y_label, series, references, x and
 -- y (axes), empty (true if there is nothing to draw).
 function M.figure(spec, where, x_count, y_count)
@@ -89,6 +102,7 @@ function M.figure(spec, where, x_count, y_count)
   figure.x = axis(x_range, spec.x_min, spec.x_max,
     { log = spec.x_log, count = x_count or 7, whole = x_range.whole })
   figure.y = axis(y_range, spec.y_min, spec.y_max, { log = spec.y_log, count = y_count or 5, room = y_range.room })
+  if spec.x_names then name_ticks(figure.x, spec.x_names, spec.width or 640) end
   if figure.x.unit then figure.x_label = (figure.x_label or '') .. ' (×' .. figure.x.unit .. ')' end
   if figure.y.unit then figure.y_label = (figure.y_label or '') .. ' (×' .. figure.y.unit .. ')' end
   return figure

@@ -212,5 +212,11 @@ local function draw(spec)
   return canvas:document(figure.title)
 end
 
-return { svg = draw, text = text.draw, options = { rows.series, rows.reference, rows.axes, rows.labels(), rows.picture,
-  rows.size(640, 400), rows.text } }
+-- A value that describes its own chart, in place of a table of options.
+local function accepted(given)
+  local meta = type(given) == 'table' and getmetatable(given)
+  return type(meta) == 'table' and meta.chart and meta.chart(given) or given
+end
+
+return { svg = draw, text = text.draw, accepted = accepted, options = { rows.series, rows.reference, rows.axes,
+  rows.names, rows.labels(), rows.picture, rows.size(640, 400), rows.text } }

@@ -48,9 +48,13 @@ function M.surprisal(names, numbers, title)
     rows[i] = { symbol = name, surprisal = numbers[i] }
     rows.total = rows.total + numbers[i]
   end
-  return setmetatable(rows, { __tostring = function()
-    return ('%s\n%.4f nats in all'):format(drawn(title, names, numbers), rows.total)
-  end })
+  return setmetatable(rows, {
+    __tostring = function() return ('%s\n%.4f nats in all'):format(drawn(title, names, numbers), rows.total) end,
+    -- The options of plot.lines.
+    chart = function()
+      return { series = { { y = numbers } }, x_names = names, x_label = 'symbol', y_label = title }
+    end,
+  })
 end
 
 return M

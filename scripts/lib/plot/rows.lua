@@ -62,6 +62,11 @@ M.axes = {
   { 'y_max', nil, 'upper end of the vertical axis', type = 'number' },
 }
 
+M.names = {
+  { 'x_names', nil, 'names of the places 1, 2, ... on the horizontal axis, in place of numbers',
+    type = 'list of texts or numbers' },
+}
+
 -- The strengths of a memory.
 M.strengths = {
   { 'run', nil, 'model:strengths(source, target), or the result of pd.stack.strengths without its batch dimension',

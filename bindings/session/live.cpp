@@ -52,7 +52,7 @@ void LiveView::open(bool shown, const std::string& title, LivePace* pace) {
   state_ = {title, {}, std::nullopt, std::nullopt};
   begun_.clear();
   planned_ = 0;
-  given_ = false;
+  given_ = finished_ = false;
   pace_ = pace;
   opened_ = Clock::now();
   next_ = style_ == Style::silent  ? std::numeric_limits<Clock::rep>::max()
@@ -64,6 +64,8 @@ void LiveView::close() {
   const std::lock_guard lock(mutex_);
   if (--depth_ > 0) return;
   hide();
+  // The listener keeps what it was shown last.
+  if (style_ == Style::listener && finished_) draw();
   if (pace_ != nullptr) {
     double before = 0;
     for (const double epochs : begun_) before += epochs;
@@ -84,6 +86,11 @@ double LiveView::work_done() const {
 // The share of the work that is done, and the time that the rest takes at the speed so far.
 void LiveView::estimate() {
   if (given_) return;
+  if (finished_) {
+    state_.fraction = 1;
+    state_.seconds_left.reset();
+    return;
+  }
   double total = 0, before = 0;
   for (const auto& row : state_.rows)
     total += static_cast<double>(row.state == LiveRow::State::running ? row.epochs : row.epoch);
@@ -128,6 +135,11 @@ void LiveView::show(LiveState state) {
 void LiveView::plan(double epochs) {
   const std::lock_guard lock(mutex_);
   planned_ = epochs;
+}
+
+void LiveView::finish() {
+  const std::lock_guard lock(mutex_);
+  if (depth_ == 1) finished_ = true;
 }
 
 std::string LiveView::erased(int columns) const {

@@ -37,6 +37,8 @@ class LiveView {
   void show(LiveState state);
   // Sets the epochs of all models that the work has at most, instead of the sum over the rows.
   void plan(double epochs);
+  // Notes that all the work is done: in a notebook, what remains of the view says so.
+  void finish();
   void draw();
   // Writes a line above the block, or to stderr where no block is shown.
   void say(const std::string& text);
@@ -73,7 +75,8 @@ class LiveView {
   LiveState state_;
   std::vector<double> begun_;  // epochs of a row that were done when it was added
   double planned_ = 0;
-  bool given_ = false;  // the state is that of show()
+  bool given_ = false;     // the state is that of show()
+  bool finished_ = false;  // all the work is done
   LivePace* pace_ = nullptr;
   Clock::time_point opened_;
   std::vector<std::string> drawn_;  // lines on the terminal

@@ -14,6 +14,7 @@ Results live_during(lua_State* L, const std::string& title, Any action) {
     const LiveScope scope(true, true, title);
     lua_pushvalue(L, action.index);
     done = try_lua(L, 0, 0);
+    if (done) LiveView::of_process().finish();
   }
   if (!done) lua_error(L);
   return {0};

@@ -299,6 +299,7 @@ Results run_trainer(lua_State* L, const TrainingPtr& given, const TrainerRunOpti
     try {
       while (next_epoch(L, training, options.name)) {
       }
+      LiveView::of_process().finish();
     } catch (const std::exception&) {
       // Also an interrupt between two epochs.
       if (interrupt_check(L)()) {

@@ -185,6 +185,7 @@ Results run_together(lua_State* L, Together& all, bool best) {
     try {
       while (next_round(L, all, {L, 0, 0})) {
       }
+      LiveView::of_process().finish();
     } catch (const std::exception&) {
       if (shown && interrupt_check(L)()) LiveView::of_process().say(kInterrupted);
       throw;

@@ -175,6 +175,11 @@ assert result(published)["text/plain"] == "2", published
 shown = [c["data"]["text/plain"] for k, c in published if k.endswith("display_data")]
 assert shown[-1].startswith("2/2 finished, in 0:"), shown
 
+# What remains of the view of run() is its finished state.
+published, _ = run(small.replace("for epoch in ", "done = ").replace(":epochs() do end", ":run()"))
+shown = [c["data"]["text/plain"] for k, c in published if "display_data" in k]
+assert "100 %" in shown[-1] and "finished" in shown[-1] and " left" not in shown[-1], published
+
 # The session survives errors.
 published, reply = run("local function f() error('boom') end\nf()")
 assert reply["status"] == "error" and "boom" in reply["evalue"], reply

@@ -291,4 +291,17 @@ test('JSON: anything else is refused with its place', function()
   test.fails('key must be text', function() json.encode { [0.5] = 1 } end)
 end)
 
+test('a run that has shown nothing prints its folder and its result', function()
+  local script = test.folder() .. '/quiet.lua'
+  files.write(script, [[
+local options, run = pd.experiment.start { name = 'quiet', smoke = {}, options = { { 'show', false, 'a table' } } }
+if options.show then run:table('numbers', { columns = { 'n' }, rows = { { 7 } } }) end
+run:finish { loss = 0.12345678, seed = 123456789, words = { 1 }, name = 'x' }
+]])
+  local folder = test.folder() .. '/run'
+  test.equal(test.run { script, '--run-folder', folder }, folder .. ': loss 0.123457, name x, seed 123456789\n')
+  local shown = test.run { script, '--run-folder', folder .. '-2', '--show' }
+  assert(shown:find('7', 1, true) and not shown:find('loss', 1, true), shown)
+end)
+
 test.finish()

@@ -34,13 +34,34 @@ function Run:resumed(options)
   return trainer
 end
 
+local most = 6  -- numbers in the line about a result
+
+-- "loss 0.25, seed 1".
+local function result_text(result)
+  local names, parts = {}, {}
+  for name, value in pairs(result) do
+    if type(value) ~= 'table' then names[#names + 1] = tostring(name) end
+  end
+  table.sort(names)
+  for k, name in ipairs(names) do
+    local value = result[name]
+    if k <= most then
+      local fraction = type(value) == 'number' and value ~= math.floor(value)
+      parts[k] = ('%s %s'):format(name, fraction and ('%.6g'):format(value) or values.shown(value))
+    end
+  end
+  return table.concat(parts, ', ') .. (#names > most and ', ...' or '')
+end
+
 -- run:finish(result): writes the final numbers of the run, one flat table, atomically to result.json and enters
--- them in the registry. A grid considers a run with this file finished.
+-- them in the registry. A grid considers a run with this file finished. Prints the folder and the numbers in a line,
+-- unless a table or a picture has shown results before.
 function Run:finish(result)
   provenance.update(self.folder)
   provenance.finish(self.folder)
   files.write(self:path 'result.json', json.encode(result, true) .. '\n')
   self.record:finish { result = result }
+  if #self.shown == 0 then print(('%s: %s'):format(self.folder, result_text(result))) end
 end
 
 -- The path of a file in the run folder.

@@ -93,7 +93,10 @@ TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
         EXPECT_EQ(results[k].error, "");
         EXPECT_EQ(results[k].epoch.has_value(), round < 2 + k % 2);
       }
+      // The next round goes on from the last update all the same.
+      for (Trainer* trainer : together.trainers) trainer->use_best();
     }
+    for (Trainer* trainer : together.trainers) trainer->use_last();
     EXPECT_EQ(runner->passes, 2 * shared_rounds);
     for (int k = 0; k < 4; ++k) {
       while (alone.trainers[k]->finished().empty()) alone.trainers[k]->run_epoch();
@@ -108,6 +111,21 @@ TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
       }
     }
   }
+}
+
+// The common steps would apply weight decay and momentum to it.
+TEST(SharedUpdates, LeaveOutModelsWithAFrozenParameter) {
+  const Choices choices{.optimizer = {{"kind", "adamw"}, {"weight_decay", 0.1}}};
+  Group together(2, choices);
+  Tensor frozen = together.trainers[1]->model()->parameters().front().second;
+  frozen.set_requires_grad(false);
+  const Tensor before = frozen.detach().clone();
+  const auto engine = device_engine(std::make_shared<TeamRunner>());
+  EXPECT_EQ(SharedUpdates::groups(together.trainers, engine),
+            (std::vector<std::vector<std::size_t>>{{0}}));
+  together.trainers[1]->engine = engine;
+  run_epoch_together(together.trainers, engine);
+  EXPECT_TRUE(at::equal(frozen.detach(), before));
 }
 
 // The parameters are in common memory now. Checkpoints and separate training still work.

@@ -1,4 +1,5 @@
-// pd.grammar: the methods of grammars. loading.cpp loads grammars.
+// pd.grammar: the methods of grammars. loading.cpp loads grammars, and queries.cpp has what they
+// say about given strings.
 #include "bindings/grammar/classes.h"
 
 #include <fmt/ranges.h>
@@ -9,17 +10,15 @@
 #include "bindings/binder/options.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/estimation.h"
+#include "bindings/grammar/queries.h"
 #include "bindings/grammar/synchronous.h"
 #include "bindings/session/state.h"
-#include "grammar/best_parses.h"
-#include "grammar/device_inside.h"
 #include "grammar/exchange_text.h"
 #include "grammar/greibach.h"
 #include "grammar/hardest_homomorphism.h"
 #include "grammar/inside.h"
 #include "grammar/membership.h"
 #include "grammar/normal_form.h"
-#include "grammar/parse_count.h"
 #include "grammar/parse_tree.h"
 #include "grammar/text.h"
 
@@ -37,38 +36,6 @@ std::string line_of(const Grammar& grammar) {
                      grammar.rules().size() == 1 ? "" : "s", grammar.nonterminals().size(),
                      grammar.nonterminals().size() == 1 ? "" : "s", symbols.size(),
                      symbols.size() == 1 ? "" : "s", shown);
-}
-
-double log_probability(const Grammar& grammar, const Tokens& tokens) {
-  return log_probability(grammar, to_word(grammar.alphabet(), tokens));
-}
-
-struct ScoreOptions {
-  std::vector<Tokens> strings;
-  std::string device = "cpu";
-  using Self = ScoreOptions;
-  static OptionRows rows() {
-    return declare<Self>(
-        {{"strings", &Self::strings, "the strings", required, TypeText{"list of strings"}},
-         {"device", &Self::device, "all threads of the processor, or a CUDA device",
-          OneOf{{"cpu", "cuda"}}}});
-  }
-};
-
-std::vector<double> log_probabilities(const Grammar& grammar, const ScoreOptions& options) {
-  const auto words = to_words(grammar.alphabet(), options.strings);
-  return options.device == "cpu" ? log_probabilities(grammar, words)
-                                 : device_log_probabilities(grammar, words);
-}
-
-bool contains(const Grammar& grammar, const Tokens& tokens) {
-  return Membership(grammar).contains(to_word(grammar.alphabet(), tokens));
-}
-
-bool viable_prefix(const Grammar& grammar, const Tokens& tokens) {
-  Membership membership(grammar);
-  for (const int symbol : to_word(grammar.alphabet(), tokens)) membership.push(symbol);
-  return membership.viable();
 }
 
 double log_length_probability(const Grammar& grammar, int length) {
@@ -108,28 +75,6 @@ struct SamplerOptions {
 
 Sampler make_sampler(const Grammar& grammar, const SamplerOptions& options) {
   return Sampler(grammar, options.lengths[0], options.lengths[1]);
-}
-
-std::optional<Derivation> parse_tokens(const Grammar& grammar, const Tokens& tokens) {
-  auto parse = best_parse(grammar, to_word(grammar.alphabet(), tokens));
-  if (!parse) return std::nullopt;
-  return Derivation{grammar, std::move(*parse)};
-}
-
-struct ParsesOptions {
-  std::int64_t best = 10;
-  static OptionRows rows() {
-    return declare<ParsesOptions>(
-        {{"best", &ParsesOptions::best, "maximum number of derivations", Between{1, 1e6}}});
-  }
-};
-
-std::vector<Derivation> parses(const Grammar& grammar, const Tokens& tokens,
-                               const ParsesOptions& options) {
-  std::vector<Derivation> list;
-  for (auto& parse : best_parses(grammar, to_word(grammar.alphabet(), tokens), options.best))
-    list.push_back({grammar, std::move(parse)});
-  return list;
 }
 
 struct StringsOptions {
@@ -198,14 +143,6 @@ std::string text_of(const Grammar& grammar, std::optional<std::string> notation)
   return to_text(grammar);
 }
 
-double count_parses(const Grammar& grammar, const Tokens& tokens) {
-  return parse_count(grammar, to_word(grammar.alphabet(), tokens));
-}
-
-double log_count_parses(const Grammar& grammar, const Tokens& tokens) {
-  return log_parse_count(grammar, to_word(grammar.alphabet(), tokens));
-}
-
 std::string show(const Grammar& grammar) {
   auto text = to_text(grammar);
   if (text.ends_with('\n')) text.pop_back();
@@ -240,11 +177,52 @@ std::string alphabet_line(const Alphabet& alphabet) {
   return fmt::format("Alphabet: {}", fmt::join(alphabet.symbols(), " "));
 }
 
+struct ReadingOptions {
+  std::optional<std::string> words;
+  bool lower = false;
+  std::string unknown;
+  using Self = ReadingOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"words", &Self::words,
+          "how texts were read as these symbols: 'blanks' between words, the words of the Unicode "
+          "standard, or all characters; if absent, it is not known",
+          OneOf{{"blanks", "unicode", "characters"}}},
+         {"lower", &Self::lower, "all words were converted to lower case"},
+         {"unknown", &Self::unknown, "the symbol for every word outside the alphabet"}});
+  }
+};
+
+Alphabet new_alphabet(std::vector<std::string> symbols, const ReadingOptions& options) {
+  Alphabet alphabet(std::move(symbols));
+  if (options.words)
+    alphabet.set_reading({word_borders(*options.words), options.lower, options.unknown});
+  return alphabet;
+}
+
+// {words =, lower =, unknown =}
+Json reading_of(const Alphabet& alphabet) {
+  const auto& reading = alphabet.reading();
+  if (!reading) return {};
+  Json table{{"words", name_of(reading->words)}, {"lower", reading->lower}};
+  if (!reading->unknown.empty()) table["unknown"] = reading->unknown;
+  return table;
+}
+
 void bind_alphabet(Module& module) {
+  module.def<&new_alphabet>(
+      "alphabet",
+      "alphabet(symbols, {options}) -> Alphabet  Returns an alphabet of these symbols. With "
+      "`words` "
+      "it knows how texts are read as its symbols, and so does a model with this alphabet.");
   Class<Alphabet>(module, "The terminal symbols of a language, in a fixed order.")
       .def<&Alphabet::size>("size", "alphabet:size() -> integer  Returns the number of symbols.")
       .def<&Alphabet::symbols>("symbols",
                                "alphabet:symbols() -> table  Returns the symbols in order.")
+      .def<&reading_of>(
+          "reading",
+          "alphabet:reading() -> table  Returns how texts were read as these symbols, {words, "
+          "lower, unknown}, or nil if it is not known.")
       .def<&alphabet_line>("__tostring",
                            "tostring(alphabet) -> string  Returns the symbols as text.");
 }
@@ -252,21 +230,6 @@ void bind_alphabet(Module& module) {
 void bind_grammar_class(Module& module) {
   Class<Grammar> grammar(module, "A probabilistic context-free grammar.");
   grammar
-      .def<&log_probability>(
-          "log_probability",
-          "grammar:log_probability(tokens) -> number  Returns the natural logarithm of the "
-          "probability of a string, which is a text with blanks between symbols or a list; -inf "
-          "outside the language.")
-      .def<&log_probabilities>(
-          "log_probabilities",
-          "grammar:log_probabilities{options} -> table  Returns the log_probability of each "
-          "string.")
-      .def<&contains>("contains",
-                      "grammar:contains(tokens) -> boolean  Returns whether a string is in the "
-                      "language. The answer is exact, because no probabilities are computed.")
-      .def<&viable_prefix>("viable_prefix",
-                           "grammar:viable_prefix(tokens) -> boolean  Returns whether a string is "
-                           "a prefix of a string of the language.")
       .def<&log_length_probability>(
           "log_length_probability",
           "grammar:log_length_probability(length) -> number  Returns the natural logarithm of the "
@@ -279,21 +242,6 @@ void bind_grammar_class(Module& module) {
           "sampler",
           "grammar:sampler{options} -> Sampler  Returns a sampler that draws a length "
           "uniformly among those that have strings, then a string of that length.")
-      .def<&parse_tokens>("parse",
-                          "grammar:parse(tokens) -> Derivation  Returns the most probable "
-                          "derivation of a string, or nil outside the language.")
-      .def<&parses>("parses",
-                    "grammar:parses(tokens, {options}) -> table  Returns the most probable "
-                    "derivations of a string, best first: all if there are fewer than `best`.")
-      .def<&count_parses>(
-          "parse_count",
-          "grammar:parse_count(tokens) -> number  Returns the number of derivations of a string: 0 "
-          "outside the language, math.huge if there are infinitely many. A finite number above "
-          "1.8e308 is an error.")
-      .def<&log_count_parses>(
-          "log_parse_count",
-          "grammar:log_parse_count(tokens) -> number  Returns the natural logarithm of the number "
-          "of derivations of a string, however large.")
       .def<&rule_counts>("rule_counts",
                          "grammar:rule_counts(tokens) -> table  Returns how often the derivations "
                          "of a string use each rule on average, in the order of rules().")
@@ -349,6 +297,7 @@ void bind_grammar_class(Module& module) {
       .def<&show>("__show", "show(grammar) -> string  Returns all rules as text.")
       .def<&line_of>("__tostring",
                      "tostring(grammar) -> string  Returns one line about the grammar.");
+  bind_grammar_queries(grammar);
   bind_grammar_estimation(module, grammar);
 }
 

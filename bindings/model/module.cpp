@@ -6,7 +6,7 @@
 #include "bindings/binder/kinds.h"
 #include "bindings/binder/options.h"
 #include "bindings/define/definition.h"
-#include "bindings/grammar/alphabet.h"
+#include "bindings/grammar/unknown.h"
 #include "bindings/model/hidden.h"
 #include "bindings/model/predictions.h"
 #include "bindings/model/sequence.h"
@@ -14,6 +14,7 @@
 #include "bindings/pda/classes.h"
 #include "bindings/session/state.h"
 #include "bindings/tensor/classes.h"
+#include "grammar/semiring.h"
 #include "model/network_automaton.h"
 #include "model/stack_rnn.h"
 #include "model/sublayer.h"
@@ -36,9 +37,11 @@ Tensor logits(const LanguageModel& model, const Tokens& tokens) {
   return model.logits(word_tensor(model, tokens))[0];
 }
 
-double log_probability(const LanguageModel& model, const Tokens& tokens) {
+double log_probability(const LanguageModel& model, const Tokens& tokens,
+                       const UnknownSymbol& options) {
   at::NoGradGuard guard;
-  return model.log_probabilities(word_tensor(model, tokens)).item<double>();
+  const auto word = known_word(model.alphabet(), tokens, options.unknown);
+  return word ? model.log_probabilities(word_tensor(*word)).item<double>() : kMinusInfinity;
 }
 
 ModelState begin(const LanguageModel& model, std::optional<std::int64_t> batch,
@@ -141,9 +144,10 @@ Tensor next_symbols(const Recognizer& model, const Tokens& tokens, const Gradien
   return model.next_scores(hiddens.narrow(1, 1, hiddens.size(1) - 1))[0].softmax(1);
 }
 
-bool accepts(const Recognizer& model, const Tokens& tokens) {
+bool accepts(const Recognizer& model, const Tokens& tokens, const UnknownSymbol& options) {
   at::NoGradGuard guard;
-  return model.decisions(word_tensor(model, tokens)).item<double>() > model.threshold();
+  const auto word = known_word(model.alphabet(), tokens, options.unknown);
+  return word && model.decisions(word_tensor(*word)).item<double>() > model.threshold();
 }
 
 std::vector<std::string> layers() { return row_names(layer_kinds()); }
@@ -206,7 +210,7 @@ void bind_model(lua_State* L) {
                     "position of a string, n x V. Row t predicts symbol t.")
       .def<&model_module::log_probability>(
           "log_probability",
-          "model:log_probability(tokens) -> number  Returns the natural "
+          "model:log_probability(tokens, {options}) -> number  Returns the natural "
           "logarithm of the probability of a string.")
       .def<&begin>("begin",
                    "model:begin(batch, length) -> ModelState  Returns the state before the first "
@@ -248,9 +252,10 @@ void bind_model(lua_State* L) {
   Class<Recognizer> recognizers(module,
                                 "A recognizer: a network that decides whether a string is valid.");
   recognizers
-      .def<&accepts>("accepts",
-                     "model:accepts(tokens) -> boolean  Returns whether the model classifies "
-                     "a string as valid.")
+      .def<&accepts>(
+          "accepts",
+          "model:accepts(tokens, {options}) -> boolean  Returns whether the model classifies "
+          "a string as valid.")
       .def<&scores>(
           "scores",
           "model:scores(tokens, {options}) -> Tensor  Returns the scores before the first symbol "

@@ -1,6 +1,7 @@
 // What language models predict: drawn strings, the next symbol, and surprisals.
 #include "bindings/model/predictions.h"
 
+#include "bindings/grammar/unknown.h"
 #include "bindings/model/sequence.h"
 #include "bindings/session/state.h"
 #include "bindings/tree/classes.h"
@@ -76,26 +77,48 @@ Results made(lua_State* L, const char* function, const std::vector<std::string>&
   return {1};
 }
 
-struct TemperatureOption {
+// The option `unknown` of what has no answer for a string that no model has seen.
+template <class X>
+OptionRow<X> symbol_row() {
+  return {"unknown", &X::unknown,
+          "the symbol of the alphabet that stands for every symbol outside it; if absent, such a "
+          "symbol is an error"};
+}
+
+Word word_of(const char* where, const LanguageModel& model, const Tokens& tokens,
+             const UnknownSymbol& options) {
+  auto word = known_word(model.alphabet(), tokens, options.unknown);
+  check(word.has_value(), where,
+        "unknown = 'reject': there is no answer for a string with a symbol outside the alphabet");
+  return *std::move(word);
+}
+
+struct SurprisalOptions : UnknownSymbol {
+  static OptionRows rows() { return declare<SurprisalOptions>({symbol_row<SurprisalOptions>()}); }
+};
+
+struct NextOptions : UnknownSymbol {
   double temperature = 1;
+  using Self = NextOptions;
   static OptionRows rows() {
-    return declare<TemperatureOption>(
-        {{"temperature", &TemperatureOption::temperature,
-          "above 0: below 1 probable symbols become more probable, above 1 less"}});
+    return declare<Self>({{"temperature", &Self::temperature,
+                           "above 0: below 1 probable symbols become more probable, above 1 less"},
+                          symbol_row<Self>()});
   }
 };
 
 Results next(lua_State* L, const LanguageModel& model, const std::optional<Tokens>& prefix,
-             const TemperatureOption& options) {
-  const Word word = to_word(model.alphabet(), prefix.value_or(std::string()));
+             const NextOptions& options) {
+  const Word word = word_of("model.next", model, prefix.value_or(std::string()), options);
   const auto names = outcomes(model);
   check(!names.empty(), "model.next", "the model has neither symbols nor an end");
   return made(L, "next", names, next_probabilities(model, word, options.temperature),
               word.empty() ? "first symbol" : "next symbol after " + model.alphabet().text(word));
 }
 
-Results surprisal(lua_State* L, const LanguageModel& model, const Tokens& tokens) {
-  const Word word = to_word(model.alphabet(), tokens);
+Results surprisal(lua_State* L, const LanguageModel& model, const Tokens& tokens,
+                  const SurprisalOptions& options) {
+  const Word word = word_of("model.surprisal", model, tokens, options);
   std::vector<std::string> names;
   for (const int symbol : word) names.push_back(model.alphabet().symbol(symbol));
   if (model.end_symbol()) names.push_back(outcomes(model).back());
@@ -162,7 +185,8 @@ void bind_predictions(Class<LanguageModel>& type) {
                   "prints itself, the most probable first.")
       .def<&surprisal>(
           "surprisal",
-          "model:surprisal(tokens) -> table  Returns the surprisals of a string, -log p in nats: a "
+          "model:surprisal(tokens, {options}) -> table  Returns the surprisals of a string, -log p "
+          "in nats: a "
           "row {symbol, surprisal} for each symbol given those before it and for the end '<end>', "
           "and their sum as `total`. The value prints itself.")
       .def<&trees>(

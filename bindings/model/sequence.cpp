@@ -33,9 +33,12 @@ OptionRows ParameterOptions::rows() {
        {"source", &Self::source, "name of the table in messages"}});
 }
 
-Tensor word_tensor(const SequenceModel& model, const Tokens& tokens) {
-  const Word word = to_word(model.alphabet(), tokens);
+Tensor word_tensor(const Word& word) {
   return at::tensor(std::vector<std::int64_t>(word.begin(), word.end()), at::kLong).unsqueeze(0);
+}
+
+Tensor word_tensor(const SequenceModel& model, const Tokens& tokens) {
+  return word_tensor(to_word(model.alphabet(), tokens));
 }
 
 std::vector<OptionGroup> option_groups(std::vector<OptionSpec> (*specs)(const std::string&)) {

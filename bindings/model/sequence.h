@@ -39,6 +39,7 @@ std::string program_text(const char* where, const ProgramOptions& options, const
 constexpr double kLongestString = 1e7;
 
 // The ids of a string : 1 x n
+Tensor word_tensor(const Word& word);
 Tensor word_tensor(const SequenceModel& model, const Tokens& tokens);
 
 // The options of a network, which depend on its architecture.

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/grammar/classes.h"
+#include "bindings/grammar/unknown.h"
 #include "bindings/tensor/classes.h"
 #include "pda/deterministic_run.h"
 #include "pda/difference.h"
@@ -99,14 +100,15 @@ std::vector<PdaRun> all(const Pda& pda, const Tokens& tokens, const AllOptions& 
   return all_runs_of(given_string(pda, tokens, options), options);
 }
 
-double log_weight(const Pda& pda, const Tokens& tokens) {
-  const auto automaton = on_string(pda, to_word(pda.alphabet(), tokens));
-  return LangChart<Log>(automaton).accepted();
+double log_weight(const Pda& pda, const Tokens& tokens, const UnknownSymbol& options) {
+  const auto word = known_word(pda.alphabet(), tokens, options.unknown);
+  return word ? LangChart<Log>(on_string(pda, *word)).accepted() : kMinusInfinity;
 }
 
-bool accepts(const Pda& pda, const Tokens& tokens) {
-  if (pda.deterministic()) return DeterministicRun(pda).accepts(to_word(pda.alphabet(), tokens));
-  return log_weight(pda, tokens) > kMinusInfinity;
+bool accepts(const Pda& pda, const Tokens& tokens, const UnknownSymbol& options) {
+  const auto word = known_word(pda.alphabet(), tokens, options.unknown);
+  if (word && pda.deterministic()) return DeterministicRun(pda).accepts(*word);
+  return word && LangChart<Log>(on_string(pda, *word)).accepted() > kMinusInfinity;
 }
 
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
@@ -202,12 +204,12 @@ void bind_pda(lua_State* L) {
   bind_trace(module);
   Class<Pda>(module, "A weighted pushdown automaton.")
       .def<&accepts>("accepts",
-                     "pda:accepts(tokens) -> boolean  Returns whether a run accepts the "
+                     "pda:accepts(tokens, {options}) -> boolean  Returns whether a run accepts the "
                      "string, which is a text with blanks between symbols or a list.")
-      .def<&log_weight>(
-          "log_weight",
-          "pda:log_weight(tokens) -> number  Returns the natural logarithm of the total weight of "
-          "the runs that accept the string, or -inf if there are none.")
+      .def<&log_weight>("log_weight",
+                        "pda:log_weight(tokens, {options}) -> number  Returns the natural "
+                        "logarithm of the total weight of "
+                        "the runs that accept the string, or -inf if there are none.")
       .def<&trace>("trace",
                    "pda:trace(tokens, {options}) -> Trace  Returns all runs on the string at once, "
                    "by Lang's algorithm.")

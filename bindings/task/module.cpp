@@ -6,6 +6,7 @@
 #include "bindings/binder/options.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/classes.h"
+#include "bindings/grammar/unknown.h"
 #include "bindings/session/inputs.h"
 #include "bindings/session/state.h"
 #include "bindings/task/dataset.h"
@@ -15,6 +16,7 @@
 #include "bindings/task/sentences.h"
 #include "bindings/task/text.h"
 #include "bindings/tree/classes.h"
+#include "grammar/semiring.h"
 #include "task/dataset_text.h"
 #include "task/sampled_dataset.h"
 #include "task/tree_attachments.h"
@@ -167,9 +169,16 @@ Texts sampler_sample(lua_State* L, const Sampler& sampler, const DrawOptions& op
   return drawn(sampler.grammar().alphabet(), options.count, [&] { return sampler.sample(random); });
 }
 
+struct StringOptions : EventOptions, UnknownSymbol {
+  static OptionRows rows() {
+    return OptionRows().with<StringOptions, EventOptions>().with<StringOptions, UnknownSymbol>();
+  }
+};
+
 double sampler_log_probability(const Sampler& sampler, const Tokens& tokens,
-                               const EventOptions& options) {
-  return sampler.log_probability(to_word(sampler.grammar().alphabet(), tokens), options.end_symbol);
+                               const StringOptions& options) {
+  const auto word = known_word(sampler.grammar().alphabet(), tokens, options.unknown);
+  return word ? sampler.log_probability(*word, options.end_symbol) : kMinusInfinity;
 }
 
 struct EntropyOptions {

@@ -1,6 +1,7 @@
 // pd.task: corpora of sentences.
 #include "bindings/task/sentences.h"
 #include "base/check.h"
+#include "base/utf8.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/options.h"
@@ -64,10 +65,7 @@ Results sentences(lua_State* L, const std::string& path, const PreparedSentences
   const Json& resolved = given.core;
   SentenceOptions options;
   if (given.alphabet) options.alphabet = *given.alphabet;
-  const std::string words = resolved["words"];
-  options.tokenizer.words = words == "blanks"    ? WordBorders::blanks
-                            : words == "unicode" ? WordBorders::unicode
-                                                 : WordBorders::characters;
+  options.tokenizer.words = word_borders(resolved["words"].get<std::string>());
   options.tokenizer.sentences =
       resolved["sentences"] == "lines" ? SentenceBorders::lines : SentenceBorders::unicode;
   options.tokenizer.lower = resolved["lower"];
@@ -120,6 +118,30 @@ std::string lower(const std::string& text) {
   return tokenizer.folded(text);
 }
 
+struct WordsOptions {
+  std::string words = "blanks";
+  bool lower = false;
+  using Self = WordsOptions;
+  static OptionRows rows() {
+    return declare<Self>({{"words", &Self::words,
+                           "definition of a word: text between white space, a word of the Unicode "
+                           "standard, or every "
+                           "character",
+                           OneOf{{"blanks", "unicode", "characters"}}},
+                          {"lower", &Self::lower, "converts all words to lower case"}});
+  }
+};
+
+SentenceWords words_of(const std::string& text, const WordsOptions& options) {
+  const auto invalid = find_invalid_utf8(text);
+  check(!invalid, "task.words", "expected UTF-8 text, byte {} is 0x{:02x}", invalid.value_or(0) + 1,
+        static_cast<unsigned char>(text[invalid.value_or(0)]));
+  SentenceWords found;
+  Tokenizer({word_borders(options.words), SentenceBorders::lines, options.lower})
+      .split(text, [&](SentenceWords& words) { found = std::move(words); });
+  return found;
+}
+
 std::string line_of(const TokenFile& file) {
   return fmt::format(
       "Sentences: {} of {} to {} words, {} words in all, {:.1f} % of them unknown, vocabulary of "
@@ -143,6 +165,9 @@ void bind_sentences(Module& module) {
       .def<&lower>("lower",
                    "lower(text) -> string  Returns the text in lower case, as the Unicode standard "
                    "defines it.")
+      .def<&words_of>("words",
+                      "words(text, {options}) -> table  Returns the words of a text, as "
+                      "pd.task.sentences reads them.")
       .def<&load>("load_sentences",
                   "load_sentences(path) -> Sentences  Opens a file that "
                   "pd.task.sentences wrote and returns its sentences.");

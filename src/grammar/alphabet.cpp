@@ -40,6 +40,19 @@ Alphabet::Alphabet(std::vector<std::string> symbols) : symbols_(std::move(symbol
   }
 }
 
+WordBorders word_borders(std::string_view name) {
+  const auto found = std::find(kWordBorders.begin(), kWordBorders.end(), name);
+  check(found != kWordBorders.end(), "alphabet", "words must be {}, got '{}'",
+        quoted_list({kWordBorders.begin(), kWordBorders.end()}), name);
+  return static_cast<WordBorders>(found - kWordBorders.begin());
+}
+
+void Alphabet::set_reading(Reading reading) {
+  check(reading.unknown.empty() || find(reading.unknown), "alphabet",
+        "the symbol '{}' for unknown words is not in the alphabet", reading.unknown);
+  reading_ = std::move(reading);
+}
+
 const std::string& Alphabet::symbol(int id) const {
   check(id >= 0 && id < size(), "alphabet", "symbol ids are 0 to {}, got {}", size() - 1, id);
   return symbols_[id];

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "grammar/reading.h"
+
 namespace pushdown {
 
 // A string over an alphabet: symbol ids.
@@ -29,11 +31,17 @@ class Alphabet {
   Word encode(const std::vector<std::string>& symbols) const;
   std::string text(const Word& word) const;  // ids -> "( [ ] )"
 
+  // How texts were read as these symbols, if it is known. Equal alphabets may differ in it.
+  const std::optional<Reading>& reading() const { return reading_; }
+  // Throws std::invalid_argument if the symbol for unknown words is not in the alphabet.
+  void set_reading(Reading reading);
+
   friend bool operator==(const Alphabet& a, const Alphabet& b) { return a.symbols_ == b.symbols_; }
 
  private:
   std::vector<std::string> symbols_;
   std::unordered_map<std::string, int> ids_;
+  std::optional<Reading> reading_;
 };
 
 // Throws std::invalid_argument unless both alphabets have the same symbols in the same order, as

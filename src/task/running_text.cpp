@@ -30,6 +30,9 @@ RunningText::RunningText(Alphabet vocabulary, Word words)
   for (std::size_t i = 0; i < words_.size(); ++i)
     check(words_[i] >= 0 && words_[i] < vocabulary_.size(), kWhere,
           "word ids are 0 to {}, got {} in place {}", vocabulary_.size() - 1, words_[i], i + 1);
+  if (!vocabulary_.reading())
+    vocabulary_.set_reading(
+        {WordBorders::blanks, false, vocabulary_.find(kUnknownWord) ? kUnknownWord : ""});
 }
 
 std::int64_t RunningText::count(std::string_view word) const {

@@ -79,6 +79,12 @@ void TokenFile::read_footer() {
     json.at("checksum").get_to(checksum_);
     source_ = json.at("source");
     alphabet_ = Alphabet(json.at("vocabulary").get<std::vector<std::string>>());
+    if (source_.is_object() && source_.contains("words")) {
+      const auto words = source_["words"].get<std::size_t>();
+      if (words >= kWordBorders.size()) damaged("is damaged");
+      alphabet_.set_reading({static_cast<WordBorders>(words), source_.value("lower", false),
+                             alphabet_.find(kUnknownWord) ? kUnknownWord : ""});
+    }
   } catch (const nlohmann::json::exception&) {
     damaged("was cut off or is damaged");
   } catch (const std::invalid_argument& error) {

@@ -6,15 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "grammar/reading.h"
+
 namespace pushdown {
 
 using SentenceWords = std::vector<std::string>;
 
-enum class WordBorders {
-  blanks,      // words are separated by white space, as in tokenized text
-  unicode,     // UAX #29 words; every other visible character is a word
-  characters,  // every visible character (grapheme cluster) is one word
-};
 enum class SentenceBorders {
   lines,    // one sentence per line
   unicode,  // UAX #29 sentences within each line

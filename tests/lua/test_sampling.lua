@@ -158,6 +158,23 @@ test('an alphabet may have the name of the end', function()
   assert(next['<end>'] > 0 and next['<end of string>'] > 0)
 end)
 
+test('symbols outside the alphabet are read as another one when asked', function()
+  local m = model { alphabet = { 'a', '<unk>' } }
+  local unk = { unknown = '<unk>' }
+  test.equal(m:log_probability('a x', unk), m:log_probability 'a <unk>')
+  test.equal(m:log_probability('a x', { unknown = 'reject' }), -math.huge)
+  test.equal(m:surprisal('a x', unk).total, m:surprisal('a <unk>').total)
+  test.equal(m:next('x', { unknown = '<unk>', temperature = 2 }).a, m:next('<unk>', { temperature = 2 }).a)
+  test.fails("symbol 'x' is not in the alphabet", function() m:surprisal 'a x' end)
+  test.fails("unknown = 'reject': there is no answer", function() m:next('x', { unknown = 'reject' }) end)
+  test.fails("unknown must be 'reject' or a symbol of the alphabet, got '<oov>'", function()
+    m:surprisal('a', { unknown = '<oov>' })
+  end)
+  local r = pd.model.recognizer { alphabet = { 'a', '<unk>' }, seed = 1 }
+  test.equal(r:accepts('x', { unknown = 'reject' }), false)
+  test.equal(r:accepts('x', unk), r:accepts '<unk>')
+end)
+
 test('wrong calls', function()
   local m, endless = model(), model { end_symbol = false }
   test.fails("symbol 'c' is not in the alphabet", function() m:sample { prefix = 'c' } end)

@@ -92,6 +92,10 @@ Json describe_model(const SequenceModel& model) {
   Json description{{"kind", model.kind()}, {"alphabet", model.alphabet().symbols()}};
   if (const auto* transducer = dynamic_cast<const Transducer*>(&model))
     description["target_alphabet"] = transducer->target_alphabet().symbols();
+  if (const auto& reading = model.alphabet().reading())
+    description["reading"] = {{"words", name_of(reading->words)},
+                              {"lower", reading->lower},
+                              {"unknown", reading->unknown}};
   description["options"] = model.options();
   if (const Json origins = describe_origins(model.network().origins()); !origins.empty())
     description["definitions"] = origins;
@@ -115,6 +119,12 @@ SequenceModelPtr model_from_description(const Json& description, const std::stri
   const std::string kind = description.value("kind", "language_model");
   complete_options(kind, options);
   Alphabet alphabet(description.at("alphabet").get<std::vector<std::string>>());
+  if (description.contains("reading")) {
+    const Json& reading = description["reading"];
+    alphabet.set_reading({word_borders(reading.at("words").get<std::string>()),
+                          reading.at("lower").get<bool>(),
+                          reading.at("unknown").get<std::string>()});
+  }
   if (kind == "language_model")
     return std::make_shared<LanguageModel>(std::move(alphabet), options, kinds);
   if (kind == "recognizer")

@@ -14,8 +14,8 @@ namespace pushdown {
 SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which = "best",
                             const std::string& device = "",
                             const Kinds& kinds = registered_kinds());
-// Converts a model to {kind, alphabet, options, definitions: where scripts defined parts of it} and
-// back.
+// Converts a model to {kind, alphabet, reading: of its texts, if it is known, options, definitions:
+// where scripts defined parts of it} and back.
 Json describe_model(const SequenceModel& model);
 SequenceModelPtr model_from_description(const Json& description, const std::string& device = "",
                                         const Kinds& kinds = registered_kinds());

@@ -4,7 +4,8 @@ local files = require 'pushdown.files'
 local M = {}
 
 -- csv.decode(text) -> lines, numbers: a list of lines, each a list of texts, and the number of the line of the text on
--- which each begins. A header, if there is one, is the first line. A byte order mark is skipped.
+-- which each begins. A header, if there is one, is the first line. A byte order mark is skipped, and so are empty
+-- lines; a line with one empty field is written as "".
 function M.decode(text)
   text = text:gsub('^\239\187\191', '')
   local lines, numbers, line, at = {}, {}, {}, 1
@@ -18,8 +19,9 @@ function M.decode(text)
   if text ~= '' and text:sub(-1) ~= '\n' then text = text .. '\n' end
   while at <= #text do
     local field
+    local quoted = text:sub(at, at) == '"'
     if #line == 0 then numbers[#lines + 1] = number_at(at) end
-    if text:sub(at, at) == '"' then
+    if quoted then
       local parts = {}
       repeat
         local stop = text:find('"', at + 1, true)
@@ -34,10 +36,13 @@ function M.decode(text)
     end
     line[#line + 1] = field
     local mark = text:match('^,', at) or text:match('^\r?\n', at)
-    if not mark then fail(at, 'expected a comma after a quoted field') end
+    if not mark then
+      fail(at, text:sub(at, at) == '\r' and 'expected a line feed after a carriage return'
+        or 'expected a comma after a quoted field')
+    end
     at = at + #mark
     if mark ~= ',' then
-      if #line > 1 or line[1] ~= '' then lines[#lines + 1] = line end
+      if #line > 1 or line[1] ~= '' or quoted then lines[#lines + 1] = line end
       line = {}
     end
   end

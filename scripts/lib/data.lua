@@ -6,13 +6,12 @@
 --   local flare = pd.data.flare('flare/marked-reversal')
 --
 -- Strings with labels become a LabelledDataset for recognizers, strings without labels a Dataset for language models.
-local csv = require 'pushdown.csv'
+local file_rows = require 'pushdown.data.file_rows'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
 local rows_of = require 'pushdown.data.rows_of'
 local table_of = require 'pushdown.text.table'
-local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -34,25 +33,23 @@ end
 
 -- Raises an error unless a text can be a symbol of an alphabet.
 local function check_symbol(where, place, symbol)
-  local ok, message = pcall(pd.task.dataset, { alphabet = { symbol }, strings = { { symbol } } })
+  local ok, message = pcall(pd.grammar.alphabet, { symbol })
   if not ok then fail(where, '%s: %s', place, (tostring(message):gsub('^.-%[%w+%] ', ''))) end
 end
 
 -- The symbols of a text: its words separated by blanks, or its characters.
 local function symbols_of(where, place, text, characters)
-  local symbols = {}
   if type(text) == 'table' then
     for i, symbol in ipairs(text) do
       if type(symbol) ~= 'string' then fail(where, '%s: symbol %d of the list is not a text', place, i) end
-      symbols[i] = symbol
     end
-    return symbols
+    return text
   end
   if type(text) ~= 'string' then fail(where, '%s: expected a text, got a %s', place, type(text)) end
-  for symbol in text:gmatch(characters and '[^%s\128-\191][\128-\191]*' or '%S+') do
-    symbols[#symbols + 1] = symbol
-  end
-  return symbols
+  if not characters then return pd.tables.matches(text, '%S+') end
+  local ok, found = pcall(pd.task.words, text, { words = 'characters' })
+  if not ok then fail(where, '%s: %s', place, (tostring(found):gsub('^.-%[[%w.]+%] ', ''))) end
+  return found
 end
 
 -- Collects strings and makes the dataset.
@@ -87,28 +84,16 @@ local function collector(where, options)
     if not options.alphabet and #order == 0 then fail(where, '%s: all strings are empty', name) end
   -- Equal sets of symbols have the same order, however they are ordered in a file.
     table.sort(order)
-    local given = { alphabet = options.alphabet or order, strings = self.strings }
+    local alphabet = options.alphabet or order
+    if type(alphabet) == 'table' then
+      alphabet = pd.grammar.alphabet(alphabet, { words = options.characters and 'characters' or 'blanks' })
+    end
+    local given = { alphabet = alphabet, strings = self.strings }
     if not labelled then return pd.task.dataset(given) end
     given.labels = self.labels
     return pd.task.labelled_dataset(given)
   end
   return self
-end
-
--- The text of a file without its byte order mark.
-local function text_of(path) return (files.read(path):gsub('^\239\187\191', '')) end
-
--- Returns the fields of tab-separated values by line, and the numbers of the lines.
-local function tab_separated(text)
-  local lines, numbers, number = {}, {}, 0
-  for line in (text .. '\n'):gmatch '([^\n]*)\n' do
-    number = number + 1
-    if line:match '%S' then
-      local fields = tables.matches(line:gsub('\r$', '') .. '\t', '([^\t]*)\t')
-      lines[#lines + 1], numbers[#lines + 1] = fields, number
-    end
-  end
-  return lines, numbers
 end
 
 local of_symbols = {
@@ -125,66 +110,22 @@ local read_options = pd._options.declare('data.read', of_symbols, {
     .. 'tabs)', type = 'text' },
 })
 
--- Calls add(place, row) with the fields by name, or by number without a header, of every row of a file. key: a name
--- that is expected, for messages.
-local function each_row(where, path, given, key, add)
-  local format = given.format or path:match '%.(%a+)$' or ''
-  local function add_rows(columns, rows, places)
-    if #columns == 0 then fail(where, '%s: expected a line with the names of the columns', path) end
-    if #columns == 1 and given.header and columns[1]:find ';' and columns[1] ~= key then
-      fail(where, "%s:1: expected fields separated by %s, got '%s'", path, format == 'csv' and 'commas' or 'tabs',
-        columns[1])
-    end
-    for i, row in ipairs(rows) do add(places[i], row) end
-  end
-  if format == 'jsonl' or format == 'ndjson' or format == 'json' then
-    if not given.header then fail(where, '%s: lines of JSON have names, so header = false is not for them', path) end
-    local number = 0
-    for line in (text_of(path) .. '\n'):gmatch '([^\n]*)\n' do
-      number = number + 1
-      if line:match '%S' then
-        local place = ('%s:%d'):format(path, number)
-        local ok, row = pcall(json.decode, line)
-        if not ok then fail(where, '%s: %s', place, (tostring(row):gsub('^%[json[^%]]*%] line %d+: ', ''))) end
-        if type(row) ~= 'table' or row == json.null or #row > 0 then
-          fail(where, '%s: expected a table {"%s": ..}', place, key)
-        end
-        add(place, row)
-      end
-    end
-  elseif format == 'csv' then
-    add_rows(csv.read(path, given.header))
-  elseif format == 'tsv' then
-    local lines, numbers = tab_separated(text_of(path))
-    add_rows(csv.named(path, lines, numbers, given.header))
-  else
-    fail(where, "'%s': expected a file .jsonl, .csv or .tsv, or the option format", path)
-  end
-end
-
--- Raises an error that names the columns of a row without this one.
-local function no_column(where, place, row, key, more)
-  local names = {}
-  for name in pairs(row) do names[#names + 1] = tostring(name) end
-  table.sort(names)
-  fail(where, "%s: there is no '%s' (there is %s)%s", place, key, #names > 0 and table.concat(names, ', ') or 'nothing',
-    more or '')
-end
-
 local rows_options = pd._options.declare('data.rows', {
-  { 'columns', {}, 'names of the columns that every row must have', type = 'list of texts' },
-  { 'format', nil, 'the format, if the name of the file does not end so: jsonl, csv or tsv', type = 'text' },
+  { 'columns', {}, 'columns that every row must have', type = 'list of texts or integers' },
+  { 'header', true, 'the file has a line with the names of the columns; otherwise they are numbered' },
+  { 'format', nil, 'the format, if the name of the file does not end so: jsonl, csv, tsv or txt', type = 'text' },
 })
 
--- data.rows(path, {options}) -> list of the rows of a file of JSON lines, comma-separated or tab-separated values, each
--- a table of the fields by name, with `place`, its file and line.
+-- data.rows(path, {options}) -> list of the rows of a file of JSON lines, comma-separated or tab-separated values,
+-- each a table of the fields by name, with `place`, its file and line. The rows of a plain text (.txt) are its lines
+-- that are not empty, in the first of the columns, or `text`.
 function M.rows(path, options)
   options = rows_options(options)
   local rows = {}
-  each_row('rows', path, { format = options.format, header = true }, options.columns[1] or 'text',
-    function(place, row)
+  file_rows.each('rows', path, { format = options.format, header = options.header, plain = true },
+    options.columns[1] or 'text', function(place, row)
       for _, name in ipairs(options.columns) do
-        if row[name] == nil or row[name] == json.null then no_column('rows', place, row, name) end
+        if row[name] == nil or row[name] == json.null then file_rows.no_value('rows', place, row, name) end
       end
       local copy = { place = place }
       for name, value in pairs(row) do copy[name] = value end
@@ -210,15 +151,18 @@ function M.read(path, options)
   local into = collector('read', options)
   local function add(place, row)
     if row[text_key] == nil or row[text_key] == json.null then
-      no_column('read', place, row, text_key, '; the option text names the key of the text')
+      file_rows.no_value('read', place, row, text_key, '; the option text names the key of the text')
     end
     local label = label_key and row[label_key]
     if label == json.null or label == false and not label_key then label = nil end
-    if options.label and label == nil then fail('read', "%s: there is no label '%s'", place, label_key) end
+    if options.label and label == nil then
+      if row[label_key] == json.null then file_rows.no_value('read', place, row, label_key) end
+      fail('read', "%s: there is no label '%s'", place, label_key)
+    end
     if not label_key then label = nil end
     into.add(place, row[text_key], label)
   end
-  each_row('read', path, options, text_key, add)
+  file_rows.each('read', path, options, text_key, add)
   return into.finish(path)
 end
 
@@ -245,13 +189,17 @@ function M.write(path, dataset, options)
     fail('write', "'%s': expected a file .jsonl, .csv or .tsv, or the option format", path)
   end
   local columns, rows = rows_of(dataset, options)
+  for _, name in ipairs(columns) do
+    if format == 'tsv' and name:find '[\t\r\n]' then fail('write', 'the name of a column has a tab: %q', name) end
+  end
+  if columns[1] == columns[2] then fail('write', "expected two names of columns, got '%s' twice", columns[1]) end
   if format == 'csv' then return files.write(path, table_of.new({ columns = columns, rows = rows }):csv()) end
   local file = pd.file.writer(path)
-  if format == 'tsv' then file:write(table.concat(columns, '\t') .. '\n') end
+  if format == 'tsv' then file:write(file_rows.tab_separated(columns) .. '\n') end
   for _, row in ipairs(rows) do
     local keyed = {}
     for i, name in ipairs(columns) do keyed[name] = row[i] end
-    file:write((format == 'tsv' and table.concat(row, '\t') or json.encode(json.ordered(keyed, columns))) .. '\n')
+    file:write((format == 'tsv' and file_rows.tab_separated(row) or json.encode(json.ordered(keyed, columns))) .. '\n')
   end
   file:commit()
 end
@@ -274,7 +222,7 @@ end
 
 local function lines_of(path)
   local lines = {}
-  local text = text_of(path)
+  local text = file_rows.text('flare', path)
   if text ~= '' and text:sub(-1) ~= '\n' then text = text .. '\n' end
   for line in text:gmatch '([^\n]*)\n' do lines[#lines + 1] = (line:gsub('\r$', '')) end
   return lines

@@ -88,6 +88,8 @@ test('errors name the file, the line and the key', function()
   refused("a.jsonl:1: there is no label 'ok'", 'a.jsonl', '{"text": "a"}', { label = 'ok' })
   refused("a.jsonl:1: the symbol 'b' is not in the alphabet", 'a.jsonl', '{"text": "a b"}', { alphabet = { 'a' } })
   refused('a.jsonl:1: expected a text, got a number', 'a.jsonl', '{"text": 3}')
+  refused("a.jsonl:1: the value of 'text' is null$", 'a.jsonl', '{"text": null, "label": 1}')
+  refused("a.jsonl:1: the value of 'label' is null$", 'a.jsonl', '{"text": "a", "label": null}', { label = 'label' })
   refused('a.jsonl: there are no strings', 'a.jsonl', '\n')
   refused('a.csv:2: expected 2 fields', 'a.csv', 'text,label\na\n')
   refused("a.csv:4: expected a label.*got 'x'", 'a.csv', 'text,label\n"two\nlines",1\na,x\n')
@@ -96,6 +98,28 @@ test('errors name the file, the line and the key', function()
   refused('expected a file .jsonl', 'a.txt', 'a')
   refused("did you mean 'label'", 'a.csv', 'text\na\n', { labels = 'x' })
   test.fails('nowhere.csv', function() pd.data.read(folder .. '/nowhere.csv') end)
+end)
+
+test('odd files', function()
+  local bytes = { ['an empty file'] = '', ['only a header'] = 'text\n', ['UTF-16'] = '\255\254t\0e\0x\0t\0\n\0a\0',
+    ['big-endian UTF-16'] = '\254\255\0t', ['NUL'] = 'text\na\nb\0c\n', ['old line ends'] = 'text\ra\rb\r' }
+  local said = { ['an empty file'] = 'x.%w+: the file is empty: expected a line with the names', ['only a header'] =
+    'x.%w+: there are no strings', ['UTF-16'] = "x.%w+': expected UTF%-8, got the byte order mark of UTF%-16",
+    ['big-endian UTF-16'] = 'got the byte order mark of UTF%-16', ['NUL'] = 'x.%w+:3: expected text, got a NUL byte' }
+  for _, ending in ipairs { 'csv', 'tsv' } do
+    for what, message in pairs(said) do
+      local path = write('x.' .. ending, bytes[what])
+      test.fails(message, function() pd.data.read(path) end)
+    end
+  end
+  test.fails('line 1: expected a line feed after a carriage return', function()
+    pd.data.read(write('x.csv', bytes['old line ends']))
+  end)
+  test.fails('x.jsonl: there are no strings', function() pd.data.read(write('x.jsonl', '')) end)
+  test.fails('got the byte order mark of UTF%-16', function() pd.data.read(write('x.jsonl', '\255\254{\0')) end)
+  test.fails('pd.task.sentences and pd.task.corpus read plain text', function() pd.data.read(write('x.txt', 'a')) end)
+  files.make_folder(folder .. '/folder.csv')
+  test.fails("cannot read '.*folder.csv': Is a directory", function() pd.data.read(folder .. '/folder.csv') end)
 end)
 
 test('an iterator', function()
@@ -178,6 +202,91 @@ test('what is written is read again, in every format', function()
   test.equal(pd.data.read(folder .. '/sampled.jsonl', { label = false }):size(), 20)
   test.fails('expected a file .jsonl, .csv or .tsv', function() pd.data.write(folder .. '/x.txt', plain) end)
   test.fails('expected a dataset, got 7', function() pd.data.write(folder .. '/x.csv', 7) end)
+end)
+
+-- Bytes as the writers `excel` and `excel-tab` of Python's csv write them.
+test("files of Python's csv", function()
+  local function texts(data) return '<' .. table.concat(data:strings(), '|') .. '>' end
+  local one = 'text\r\n""\r\na b\r\n""""\r\n"x ""y"""\r\n"""a"" ""b"""\r\n""\r\n'
+  for _, ending in ipairs { 'csv', 'tsv' } do
+    test.equal(texts(pd.data.read(write('p.' .. ending, one))), '<|a b|"|x "y"|"a" "b"|>')
+  end
+  test.equal(labelled(pd.data.read(write('p.csv', 'text,label\r\n,1\r\n"a , b",0\r\n""" x """,1\r\n,1\r\n'))),
+    '1:|0:a , b|1:" x "|1:')
+  test.equal(labelled(pd.data.read(write('p.tsv', 'text\tlabel\r\n\t1\r\na , b\t0\r\n""" x """\t1\r\n\t1\r\n'))),
+    '1:|0:a , b|1:" x "|1:')
+  -- Tab-separated values without quotes, as treebanks are published: a sentence in quotes keeps them.
+  test.equal(texts(pd.data.read(write('raw.tsv', 'text\n" I left . "\n"so "he said\n'))), '<" I left . "|"so "he said>')
+end)
+
+test('every kind of data is read back as it was, in every format', function()
+  local symbols = { '"', '""', ',', ';', "'", '\\', 'a"b', '"a"', '#', 'é', '=1', '|', 'null', '-', '\239\187\191' }
+  local alphabet = pd.grammar.alphabet(symbols)
+  local function random(count, seed)
+    return pd.tensor.rand({ count }, { seed = seed, dtype = 'float64' }):to_table()
+  end
+  for seed = 1, 20 do
+    local strings, labels, couples = { '' }, { true }, { { source = '', target = '' } }
+    local draws = random(30, seed)
+    for i = 2, 9 do
+      local word = {}
+      for t = 1, math.floor(draws[i] * 4) do word[t] = symbols[1 + math.floor(draws[3 * i - t] * #symbols)] end
+      strings[i] = table.concat(word, ' ')
+      labels[i] = #strings[i] % 2 == 0
+      couples[i] = { source = strings[i], target = strings[i - 1] }
+    end
+    strings[10], labels[10] = '', true
+    local plain = pd.task.dataset { alphabet = alphabet, strings = strings }
+    for _, ending in ipairs { 'jsonl', 'csv', 'tsv' } do
+      local path = folder .. '/again.' .. ending
+      for _, data in ipairs { plain, strings } do
+        pd.data.write(path, data)
+        test.equal(table.concat(pd.data.read(path, { alphabet = alphabet }):strings(), '\n'),
+          table.concat(strings, '\n'), ending)
+      end
+      local set = pd.task.labelled_dataset { alphabet = alphabet, strings = strings, labels = labels }
+      pd.data.write(path, set)
+      test.equal(labelled(pd.data.read(path, { alphabet = alphabet })), labelled(set), ending)
+      pd.data.write(path, couples)
+      local rows = pd.data.rows(path, { columns = { 'source', 'target' } })
+      test.equal(#rows, #couples, ending)
+      for i, row in ipairs(rows) do
+        test.equal(row.source .. '>' .. row.target, couples[i].source .. '>' .. couples[i].target, ending)
+      end
+    end
+  end
+end)
+
+test('no string is lost, and what cannot be read back is refused', function()
+  local sampler = pd.grammar.load 'unmarked_reversal':sampler { lengths = { 0, 4 } }
+  for _, ending in ipairs { 'csv', 'tsv', 'jsonl' } do
+    local path = folder .. '/empty.' .. ending
+    pd.data.write(path, sampler:dataset(200, { seed = 1, batch = 1 }))
+    test.equal(#pd.data.read(path, { label = false }):strings(), 200, ending)
+    pd.data.write(path, sampler, { count = 50 })
+    test.equal(#pd.data.read(path, { label = false }):strings(), 50, ending)
+    -- White space of any kind separates symbols.
+    pd.data.write(path, { 'a\tb\nc', ' ', { 'a', 'b' } })
+    test.equal(table.concat(pd.data.read(path):strings(), '|'), 'a b c||a b', ending)
+    local function refused(message, list, options)
+      test.fails(message, function() pd.data.write(path, list, options) end)
+    end
+    refused("string 1: 'a b' cannot be a symbol", { { 'a b' } })
+    refused("string 2: '' cannot be a symbol %(symbol 2%)", { 'a', { 'b', '' } })
+    refused('cannot be a symbol', { 'a \255' })
+    refused('cannot be a symbol', { 'a\0b' })
+    refused("expected two names of columns, got 'x' twice", { { source = 'a', target = 'b' } },
+      { source = 'x', target = 'x' })
+  end
+  test.fails('the name of a column has a tab', function()
+    pd.data.write(folder .. '/x.tsv', { 'a' }, { text = 'a\tb' })
+  end)
+  -- Every table of one column.
+  local values = { '', 'a', '', '"' }
+  for i, value in ipairs(values) do values[i] = { value } end
+  local lines = pd.csv.decode(pd.report.table({ columns = { 'x' }, rows = values }):csv())
+  test.equal(#lines, 5)
+  test.equal(lines[2][1] .. lines[5][1], '"')
 end)
 
 test('whatever draws strings or pairs can be written', function()

@@ -3,25 +3,36 @@ local pd = require 'pushdown'
 
 local function fail(form, ...) error('[data.write] ' .. form:format(...), 0) end
 
-local function text_of(string) return type(string) == 'table' and table.concat(string, ' ') or string end
+-- A string with single blanks between its symbols, which every format can hold. known: the symbols that were checked.
+local function text_of(string, place, known)
+  local symbols = type(string) == 'table' and string or pd.tables.matches(string, '%S+')
+  for i, symbol in ipairs(symbols) do
+    known[symbol] = known[symbol] or type(symbol) == 'string' and not symbol:find '%z'
+      and pcall(pd.grammar.alphabet, { symbol })
+    if not known[symbol] then fail("%s: '%s' cannot be a symbol (symbol %d)", place, tostring(symbol), i) end
+  end
+  return table.concat(symbols, ' ')
+end
 
 local function of_pairs(list, options)
-  local rows = {}
+  local rows, known = {}, {}
   for i, pair in ipairs(list) do
     if type(pair) ~= 'table' or not pair.source or not pair.target then
       fail('entry %d: expected a pair {source =, target =}, like the first one', i)
     end
-    rows[i] = { text_of(pair.source), text_of(pair.target) }
+    rows[i] = { text_of(pair.source, ('source %d'):format(i), known),
+      text_of(pair.target, ('target %d'):format(i), known) }
   end
   return { options.source, options.target }, rows
 end
 
 local function of_strings(list, options, labels)
-  local rows = {}
+  local rows, known = {}, {}
   for i, string in ipairs(list) do
-    local text = text_of(string)
-    if type(text) ~= 'string' then fail('string %d: expected a text or a list of symbols, got a %s', i, type(text)) end
-    rows[i] = { text, labels and (labels[i] and 1 or 0) or nil }
+    if type(string) ~= 'string' and type(string) ~= 'table' then
+      fail('string %d: expected a text or a list of symbols, got a %s', i, type(string))
+    end
+    rows[i] = { text_of(string, ('string %d'):format(i), known), labels and (labels[i] and 1 or 0) or nil }
   end
   return { options.text, labels and options.label or nil }, rows
 end
@@ -30,6 +41,11 @@ end
 local kinds = {
   Dataset = function(data, options) return of_strings(data:strings(), options) end,
   LabelledDataset = function(data, options) return of_strings(data:strings(), options, data:labels()) end,
+  Sentences = function(data, options)
+    local list = {}
+    for i = 1, data:size() do list[i] = data:sentence(i) end
+    return of_strings(list, options)
+  end,
 }
 local function sampled(data, options)
   return of_strings(data:sample { count = options.count, seed = options.seed }, options)
@@ -49,8 +65,8 @@ return function(data, options)
   if options.count then fail('the option count is for a Sampler, a Grammar or Pairs, not for a %s', class) end
   if kinds[class] then return kinds[class](data, options) end
   if class ~= 'table' then
-    fail('expected a dataset, got %s: a Dataset, LabelledDataset, Sampler, Grammar, Pairs, or a list of strings or '
-      .. 'pairs', tostring(data))
+    fail('expected a dataset, got %s: a Dataset, LabelledDataset, Sentences, Sampler, Grammar, Pairs, or a list of '
+      .. 'strings or pairs', tostring(data))
   end
   local first = data[1]
   if type(first) == 'table' and first.source then return of_pairs(data, options) end

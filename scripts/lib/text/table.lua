@@ -133,10 +133,12 @@ function Table:markdown()
   return table.concat(out, '\n') .. '\n'
 end
 
--- The table as comma-separated values (RFC 4180) with all digits of the numbers; missing values and NaN are empty.
+-- The table as comma-separated values (RFC 4180) with all digits of the numbers; missing values and NaN are empty. The
+-- empty field of a single column is "", because readers skip empty lines.
 function Table:csv()
+  local empty = #self.columns == 1 and '""' or ''
   local function field(value)
-    if value == nil or value ~= value then return '' end
+    if value == nil or value ~= value or value == '' then return empty end
     local text = tostring(value)
     if type(value) == 'number' then text = ('%.17g'):format(value) end
     if type(value) == 'number' and tonumber(('%.15g'):format(value)) == value then

@@ -3,114 +3,58 @@
 -- probe finds in them.
 --
 --   print(pd.analysis.minimal_pairs(model, 'pairs.tsv'))   -- columns good and bad, and phenomenon if there is one
---   pd.analysis.surprisals(model, 'sentences.tsv'):save 'surprisals'
+--   pd.analysis.surprisals(model, 'sentences.txt'):save 'surprisals'
 --   print(pd.analysis.probe(model, strings, { pda = pd.pda.load 'dyck_pda' }))
-local data = require 'pushdown.data'
+local minimal_pairs = require 'pushdown.analysis.minimal_pairs'
 local pd = require 'pushdown'
 local probe = require 'pushdown.analysis.probe'
+local sentences = require 'pushdown.analysis.sentences'
 local table_of = require 'pushdown.text.table'
 
 local M = {}
 
-local of_strings = {
-  { 'unknown', nil, 'the word of the alphabet that stands for every word outside it; without it such a word is an '
-    .. 'error', type = 'text' },
-  { 'format', nil, 'see data.rows', type = 'text' },
-}
-
--- The string with the words that the model knows.
-local function reader(where, model, options)
-  if type(model) ~= 'userdata' then
-    error(('[analysis.%s] expected a language model, got %s'):format(where, tostring(model)), 0)
-  end
-  local known = {}
-  for _, symbol in ipairs(model:alphabet():symbols()) do known[symbol] = true end
-  if options.unknown and not known[options.unknown] then
-    error(("[analysis.%s] unknown = '%s' is not in the alphabet of the model"):format(where, options.unknown), 0)
-  end
-  return function(place, text)
-    local words = pd.tables.matches(text, '%S+')
-    for i, word in ipairs(words) do
-      if not known[word] then
-        if not options.unknown then
-          error(("[analysis.%s] %s: the word '%s' is not in the alphabet of the model; the option unknown names the "
-            .. 'word that stands for it'):format(where, place, word), 0)
-        end
-        words[i] = options.unknown
-      end
-    end
-    return table.concat(words, ' '), words
-  end
-end
-
-local pairs_options = pd._options.declare('analysis.minimal_pairs', of_strings, {
+local pairs_options = pd._options.declare('analysis.minimal_pairs', sentences.options, {
   { 'good', 'good', 'column of the grammatical strings' },
   { 'bad', 'bad', 'column of the ungrammatical strings' },
   { 'phenomenon', 'phenomenon', 'column by which the pairs are grouped, if the file has it' },
 })
 
--- analysis.minimal_pairs(model, path, {options}) -> the share of pairs in a file of which the model gives the
--- grammatical string the higher probability; equal ones count as wrong. A table with accuracy, pairs (their number),
--- phenomena, a list of {phenomenon =, pairs =, accuracy =} in the order of the file, and rows, a list of {place =,
--- phenomenon =, good =, bad =, difference =}, the difference of the log-probabilities in nats. It prints as a table.
--- BLiMP's files have the columns sentence_good, sentence_bad and UID (Warstadt et al. 2020).
-function M.minimal_pairs(model, path, options)
-  options = pairs_options(options)
-  local read = reader('minimal_pairs', model, options)
-  local found = { accuracy = 0, pairs = 0, phenomena = {}, rows = {} }
-  local by_name = {}
-  for i, row in ipairs(data.rows(path, { columns = { options.good, options.bad }, format = options.format })) do
-    local good, bad = read(row.place, row[options.good]), read(row.place, row[options.bad])
-    if good == bad then
-      error(("[analysis.minimal_pairs] %s: both strings are '%s' for the model"):format(row.place, good), 0)
-    end
-    local difference = model:log_probability(good) - model:log_probability(bad)
-    local name = row[options.phenomenon] and tostring(row[options.phenomenon]) or ''
-    found.rows[i] = { place = row.place, phenomenon = name, good = good, bad = bad, difference = difference }
-    if not by_name[name] then
-      by_name[name] = { phenomenon = name, pairs = 0, right = 0 }
-      table.insert(found.phenomena, by_name[name])
-    end
-    local right = difference > 0 and 1 or 0
-    by_name[name].pairs, by_name[name].right = by_name[name].pairs + 1, by_name[name].right + right
-    found.pairs, found.accuracy = found.pairs + 1, found.accuracy + right
-  end
-  if found.pairs == 0 then error(("[analysis.minimal_pairs] '%s': there are no pairs"):format(path), 0) end
-  found.accuracy = found.accuracy / found.pairs
-  local lines = {}
-  for i, group in ipairs(found.phenomena) do
-    group.accuracy, group.right = group.right / group.pairs, nil
-    lines[i] = { group.phenomenon, group.pairs, group.accuracy }
-  end
-  lines[#lines + 1] = { 'all', found.pairs, found.accuracy }
-  if #lines == 2 and lines[1][1] == '' then table.remove(lines, 1) end
-  return setmetatable(found, { __tostring = function()
-    local columns = { 'phenomenon', 'pairs', { 'accuracy', format = '%.4f' } }
-    return (table_of.new({ columns = columns, rows = lines }):text():gsub('%s+$', ''))
-  end })
-end
+-- analysis.minimal_pairs(models, path, {options}) -> the share of pairs in a file of which a model gives the
+-- grammatical string the higher probability; equal ones count as wrong. `models` is a model, a list of models, or a
+-- table of them by name. The result of one model has accuracy and its 95 % interval (Wilson), low and high; pairs,
+-- their number; critical_accuracy, the share of pairs whose critical word, the first one that differs, is more
+-- probable in the grammatical string; phenomena, a list of {phenomenon =, pairs =, accuracy =, low =, high =,
+-- critical_accuracy =} in the order of the file; and rows, a list of {place =, phenomenon =, good =, bad =, difference
+-- =, critical =, good_word =, bad_word =, critical_difference =}: the differences of the log-probabilities of the
+-- strings and of the critical words in nats, and its place. That of several has `models`, a list of such results with
+-- `name`. It prints as a table. Method: :save(path), which writes the table as text, Markdown and LaTeX, the numbers
+-- as path.csv, and those of every pair as path-pairs.csv. BLiMP's files have the columns sentence_good, sentence_bad
+-- and UID (Warstadt et al. 2020).
+function M.minimal_pairs(models, path, options) return minimal_pairs(models, path, pairs_options(options)) end
 
-local surprisal_options = pd._options.declare('analysis.surprisals', of_strings, {
-  { 'text', 'text', 'column of the strings' },
+local surprisal_options = pd._options.declare('analysis.surprisals', sentences.options, {
+  { 'text', nil, "column of the strings: 'text' or the only one", type = 'text or integer' },
 })
 
--- analysis.surprisals(model, path, {options}) -> a table, as of report.table, of the surprisal of every word of the
--- strings of a file: the number of the string, the place of the word, the word as it is in the file, its surprisal
--- -ln p(word | the words before) in nats, and whether it was unknown. The end of a string has the word '' if the model
--- predicts it.
-function M.surprisals(model, path, options)
+-- analysis.surprisals(model, sentences, {options}) -> a table, as of report.table, of the surprisal of every word of
+-- the sentences of a file (.txt with one in each line, .jsonl, .csv, .tsv), a dataset or a list: the number of the
+-- string, the place of the word, the word as it is in the file, its surprisal -ln p(word | the words before) in nats,
+-- and whether it was unknown. The end of a string is the word '<end>' if the model predicts it.
+function M.surprisals(model, source, options)
   options = surprisal_options(options)
-  local read, rows = reader('surprisals', model, options), {}
-  for number, row in ipairs(data.rows(path, { columns = { options.text }, format = options.format })) do
-    local text, words = read(row.place, row[options.text])
-    local written = pd.tables.matches(row[options.text], '%S+')
-    for place, symbol in ipairs(model:surprisal(text)) do
-      rows[#rows + 1] = { number, place, written[place] or '', symbol.surprisal, written[place] ~= words[place] }
+  local where, rows = 'analysis.surprisals', {}
+  if type(model) ~= 'userdata' then
+    error(('[%s] expected a language model, got %s'):format(where, tostring(model)), 0)
+  end
+  local reader = sentences.reader(where, model:alphabet(), 'model', options)
+  for number, item in ipairs(sentences.of(where, source, options)) do
+    local words, written, outside = reader:read(item.place, item.string)
+    for place, symbol in ipairs(model:surprisal(words)) do
+      rows[#rows + 1] = { number, place, written[place] or symbol.symbol, symbol.surprisal, outside[place] or false }
     end
   end
-  if #rows == 0 then error(("[analysis.surprisals] '%s': there are no strings"):format(path), 0) end
   return table_of.new { columns = { 'string', 'place', 'word', { 'surprisal', format = '%.4f' }, 'unknown' },
-    rows = rows }
+    rows = rows, note = reader:note() }
 end
 
 local probe_options = pd._options.declare('analysis.probe', {

@@ -122,7 +122,7 @@ local rows_options = pd._options.declare('data.rows', {
 function M.rows(path, options)
   options = rows_options(options)
   local rows = {}
-  file_rows.each('rows', path, { format = options.format, header = options.header, plain = true },
+  file_rows.each('rows', path, { format = options.format, header = options.header, plain = #options.columns < 2 },
     options.columns[1] or 'text', function(place, row)
       for _, name in ipairs(options.columns) do
         if row[name] == nil or row[name] == json.null then file_rows.no_value('rows', place, row, name) end

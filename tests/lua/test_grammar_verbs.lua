@@ -247,4 +247,91 @@ test('sentences that cannot be fitted are errors that name them', function()
   test.fails('the dataset and the grammar have different symbols', fit(other))
 end)
 
+test('symbols outside the alphabet are errors, rejected, or read as another symbol', function()
+  local g = pd.grammar.parse "S -> 'a' S 'b' [0.25] | 'a' 'b' [0.5] | '<unk>' [0.25]"
+  local odd, reject, unk = 'a x b', { unknown = 'reject' }, { unknown = '<unk>' }
+  local answers = { contains = { false, true }, viable_prefix = { false, true }, parse_count = { 0, 1 },
+    log_parse_count = { -math.huge, 0 }, log_probability = { -math.huge, math.log(1 / 16) } }
+  for method, expected in pairs(answers) do
+    test.fails("symbol 'x' is not in the alphabet", function() g[method](g, odd) end)
+    test.equal(g[method](g, odd, reject), expected[1], method)
+    test.near(g[method](g, odd, unk) == true and 1 or g[method](g, odd, unk), expected[2] == true and 1 or expected[2],
+      1e-12)
+    test.equal(g[method](g, 'a b', reject), g[method](g, 'a b'), method)
+    test.fails("unknown must be 'reject' or a symbol of the alphabet, got 'y'", function()
+      g[method](g, 'a b', { unknown = 'y' })
+    end)
+  end
+  test.equal(g:parse(odd, reject), nil)
+  test.equal(tostring(g:parse({ 'a', 'x', 'b' }, unk)), tostring(g:parse 'a <unk> b'))
+  test.equal(#g:parses(odd, reject), 0)
+  test.equal(#g:parses(odd, { unknown = '<unk>', best = 3 }), 1)
+  local values = g:log_probabilities { strings = { odd, 'a b' }, unknown = 'reject' }
+  test.equal(values[1], -math.huge)
+  test.near(values[2], math.log(0.5), 1e-12)
+  local p = pd.pda.load 'dyck_pda'
+  test.equal(p:accepts('( x )', reject), false)
+  test.equal(p:log_weight('( x )', reject), -math.huge)
+  test.equal(p:accepts('( )', reject), p:accepts '( )')
+  local s = g:sampler { lengths = { 1, 4 } }
+  test.equal(s:log_probability(odd, reject), -math.huge)
+  test.equal(s:log_probability('x', { unknown = '<unk>', end_symbol = false }),
+    s:log_probability('<unk>', { end_symbol = false }))
+end)
+
+-- The number of first symbols of a string with which some string of the list begins.
+local function longest_prefix(string, strings)
+  local longest, words = 0, pd.tables.matches(string, '%S+')
+  for _, other in ipairs(strings) do
+    local shared, others = 0, pd.tables.matches(other, '%S+')
+    while words[shared + 1] and words[shared + 1] == others[shared + 1] do shared = shared + 1 end
+    longest = math.max(longest, shared)
+  end
+  return longest
+end
+
+test('the longest prefix that begins a string, against an enumeration', function()
+  local folder = test.folder()
+  for _, name in ipairs { 'dyck', 'marked_reversal', 'unmarked_reversal' } do
+    local g = pd.grammar.load(name)
+    local symbols, strings, all = g:alphabet():symbols(), {}, g:strings { up_to = 9 }
+    local draws = pd.tensor.rand({ 200 }, { seed = 7, dtype = 'float64' }):to_table()
+    for i = 1, 40 do
+      local word = {}
+      for t = 1, i % 5 do word[t] = symbols[1 + math.floor(draws[5 * i - t] * #symbols)] end
+      strings[i] = table.concat(word, ' ')
+    end
+    local is_in = {}
+    for _, string in ipairs(all) do is_in[string] = true end
+    local lengths, inside = g:viable_lengths { strings = strings }
+    for i, string in ipairs(strings) do
+      test.equal(inside[i], is_in[string] or false, string)
+      test.equal(lengths[i], longest_prefix(string, all), string)
+    end
+    files.write(folder .. '/strings.txt', table.concat(strings, '\n'))
+    local found, listed = g:coverage(folder .. '/strings.txt'), g:coverage(strings)
+    test.equal(listed.count, 40)
+    test.equal(found.count, 32)  -- empty lines are no sentences of a text
+    for i, row in ipairs(listed.rows) do
+      test.equal(row[2], inside[i])
+      test.equal(row[3], not inside[i] and lengths[i] + 1 or nil)
+      test.near(math.exp(row[5]), math.exp(g:log_probability(strings[i])), 1e-12)
+    end
+  end
+  local g = pd.grammar.parse "S -> 'the' N V\nN -> 'dog' | 'dogs'\nV -> 'barks' | 'bark'"
+  local found = g:coverage({ 'the dog barks', 'the cat barks', 'the dog', 'dog barks', 'the dog barks bark' })
+  local rows = {}
+  for i, row in ipairs(found.rows) do rows[i] = ('%s %s %s'):format(tostring(row[2]), tostring(row[3]), row[4]) end
+  test.equal(table.concat(rows, '|'), 'true nil |false 2 cat|false 3 <end>|false 1 dog|false 4 bark')
+  test.equal(found.note, '1 of 5 sentences in the language; 1 of 14 words unknown; words between blanks')
+  test.equal(('%d %d'):format(found.covered, found.count), '1 5')
+  found:save(folder .. '/coverage')
+  test.equal(select(2, pd.csv.read(folder .. '/coverage.csv'))[2].symbol, 'cat')
+  test.equal(g:coverage({ 'The dog barks' }, { lower = true }).covered, 1)
+  test.equal(g:coverage({ 'the cat barks' }, { unknown = 'dog' }).covered, 1)
+  test.equal(g:coverage(pd.task.dataset { alphabet = { 'the', 'x' }, strings = { 'the x' } }).rows[1][3], 2)
+  test.fails("unknown option 'lowr'", function() g:coverage({ 'the' }, { lowr = true }) end)
+  test.fails('expected a file, a dataset or a list of strings', function() g:coverage(7) end)
+end)
+
 test.finish()

@@ -16,12 +16,12 @@ local function draw_reading(network, string, title)
   local alphabet, next_symbols = network:alphabet():symbols(), network:next_symbols(string):to_table()
   local scores, read, labels, values = network:scores(string):to_table(), {}, { unpack(alphabet) }, {}
   for word in string:gmatch '%S+' do read[#read + 1] = word end
-  labels[#labels + 1] = 'end'
+  labels[#labels + 1] = '<end>'
   for row = 1, #labels do
     values[row] = {}
     for i = 1, #read do values[row][i] = next_symbols[i][row] end
   end
-  read[#read + 1], labels[#labels + 1] = 'end', 'valid'
+  read[#read + 1], labels[#labels + 1] = '<end>', 'valid'
   values[#labels] = { [#read] = 1 / (1 + math.exp(-scores[#scores])) }
   return plot.heat_map { title = title, values = values, x_labels = read, y_labels = labels, low = 0, high = 1,
     x_label = 'symbol read', y_label = 'next symbol', value_label = 'probability' }

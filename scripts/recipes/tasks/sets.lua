@@ -84,7 +84,7 @@ return function(options)
   function task.show(model, run)
     local text, read, symbols = examples[language], { 'start' }, task.alphabet:symbols()
     for symbol in text:gmatch '%S+' do read[#read + 1] = symbol end
-    symbols[#symbols + 1] = 'end'
+    symbols[#symbols + 1] = '<end>'
     local function draw(name, picture)
       picture.x_label, picture.low, picture.high = 'symbol read', 0, 1
       run:picture(name, plot.heat_map(picture))

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "bindings/session/input_path.h"
 #include "bindings/shell/command_line.h"
 #include "bindings/shell/interpreter.h"
 #include "bindings/shell/interrupt.h"
@@ -37,6 +38,12 @@ std::string command_text(const std::string& word) {
   const bool known = std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
   return known ? "os.exit(require('pushdown.commands." + word + "').run{...})" : "";
 }
+
+// Looks for a script that is not a file here among those of the program, as `:run` does, and makes
+// arg[0] its path.
+constexpr const char* kFindCommand =
+    "local path, problem = require('pushdown.files').script(arg[0]) "
+    "arg[0] = path or error(problem, 0)";
 
 // The kernel kills this process as soon as its parent has ended for any reason.
 void exit_with(pid_t parent) {
@@ -65,6 +72,15 @@ void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
     lua_rawseti(L, -2, script_words > 0 ? i - script : i);
   }
   lua_setglobal(L, "arg");
+}
+
+std::string script_of_arg(lua_State* L) {
+  lua_getglobal(L, "arg");
+  lua_rawgeti(L, -1, 0);
+  const char* path = lua_tostring(L, -1);
+  std::string result = path != nullptr ? path : "";
+  lua_pop(L, 2);
+  return result;
 }
 
 // Ends run() with this status. The Lua state is closed on the way, so that incomplete files are
@@ -126,10 +142,16 @@ int run(int count, char** words) {
   }
   if (!line.script.empty()) {
     const std::vector<std::string> arguments(line.script.begin() + 1, line.script.end());
-    auto outcome = interpreter.run_file(line.script[0], arguments);
-    if (outcome.status != Interpreter::Status::ok && !std::filesystem::exists(line.script[0])) {
-      const auto near = nearest_names(line.script[0], kCommands);
-      if (!near.empty()) outcome.error += "; did you mean the command " + near + "?";
+    std::error_code ignored;
+    std::string path = line.script[0];
+    const bool is_here = path == "-" || std::filesystem::exists(input_path(path), ignored);
+    Interpreter::Outcome outcome;
+    if (!is_here) outcome = interpreter.run_text(kFindCommand, kPromptChunk);
+    if (outcome.status == Interpreter::Status::ok) {
+      if (!is_here) path = script_of_arg(L);
+      outcome = interpreter.run_file(path, arguments);
+    } else if (const auto near = nearest_names(path, kCommands); !near.empty()) {
+      outcome.error += "; did you mean the command " + near + "?";
     }
     if (!prompt)
       require_success(interpreter, outcome);

@@ -90,12 +90,10 @@ local function finished_of(all)
   return kept, ('%d of %d runs are unfinished and not included.'):format(#all - #kept, #all)
 end
 
--- grid.script_path(script) -> the path of a script that is given as it is or relative to the root of the program.
+-- grid.script_path(script) -> the path of a script that is given as for files.script.
 function M.script_path(script)
-  if files.exists(script) then return script end
-  local own = pd.root .. '/' .. script
-  if files.exists(own) then return own end
-  fail("there is no script '%s'", script)
+  local path, problem = files.script(script)
+  return path or fail('%s', problem)
 end
 
 -- The numbers of the restarts: 1 to n, or those of a list.

@@ -67,7 +67,8 @@ test('wrong usage exits with 2 and a message', function()
   assert(usage('kernel', 'instal'):find("unknown command 'instal', did you mean 'install'?", 1, true))
   local _, err, status = run { 'rnus' }
   test.equal(status, 1)
-  assert(err:find("cannot read 'rnus': No such file or directory; did you mean the command 'runs'?", 1, true), err)
+  assert(err:find("there is no script 'rnus' here and none in " .. pd.scripts .. "; did you mean the command 'runs'?",
+    1, true), err)
 end)
 
 test('a missing device has its own message', function()
@@ -203,7 +204,7 @@ print(picture)
   assert(err:find('refused.lua:2 in function', 1, true) and err:find('refused.lua:5 in the main chunk', 1, true), err)
   assert(not err:find('scripts/lib', 1, true), err)
   _, err = run({}, ':run nothing/here\n')
-  test.equal(err, "error: :run: there is no script 'nothing/here'\n")
+  test.equal(err, ("error: :run: there is no script 'nothing/here' here and none in %s\n"):format(pd.scripts))
 end)
 
 test('a file that cannot be run is reported in one line', function()
@@ -215,7 +216,7 @@ test('a file that cannot be run is reported in one line', function()
     return err
   end
   assert(fails(write('syntax.lua', 'local x = \n\nfor for')):find("syntax.lua:3: ", 1, true))
-  assert(fails(folder .. '/absent.lua'):find('No such file', 1, true))
+  assert(fails(folder .. '/absent.lua'):find("there is no script '" .. folder .. "/absent.lua'", 1, true))
   assert(fails(folder):find('Is a directory', 1, true))
   assert(fails(write('latin1.lua', '-- fine\nx = "\xe9t\xe9"')):find(
     'latin1.lua:2: the text is not UTF-8 (byte 0xe9 at position 6 of the line)', 1, true))

@@ -1,11 +1,12 @@
 -- TAB completion inside calls, option tables and strings; the shell itself completes names and fields.
 local commands = require 'pushdown.prompt.commands'
 local described = require 'pushdown.prompt.described'
+local files = require 'pushdown.files'
 local library = require 'pushdown.prompt.library'
 local options = require 'pushdown.prompt.options'
 local pd = require 'pushdown'
 local reading = require 'pushdown.prompt.reading'
-local scripts = require 'pushdown.prompt.script'
+local trim = require 'pushdown.text.trim'
 
 -- What the core says of the names that arguments of functions can be: by the name of the function, and by the option
 -- that has such kinds.
@@ -158,10 +159,10 @@ end
 
 -- The completions of the words after a command, whose line begins at a position of the text.
 local function command_words(name, line, place)
-  local last = line:match '%S*$'
+  local last = trim.last_word(line)
   place = place + #line - #last
   local first = last == line
-  local names = first and (name == 'run' or name == 'edit') and scripts.names()
+  local names = first and (name == 'run' or name == 'edit') and files.scripts()
     or first and name == 'reload' and library.names or {}
   local found = starting_with(last, names)
   if #found > 0 then return place, found, ' ' end
@@ -175,7 +176,7 @@ return function(text)
   local command, asked, line = text:match '^%s*:(%a*)$', text:match '^%s*:(%a+)%s+(.*)$'
   if command then return #text - #command + 1, starting_with(command, commands.names()), ' ' end
   if asked and asked ~= 'time' and asked ~= 'help' then return command_words(asked, line, #text - #line + 1) end
-  if text:find '^%s*!' then return #text - #text:match '%S*$' + 1, 'files' end
+  if text:find '^%s*!' then return #text - #trim.last_word(text) + 1, 'files' end
   local context = reading(text)
   if not context then return nil end
   if context.quoted then

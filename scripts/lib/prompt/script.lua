@@ -28,32 +28,6 @@ end
 
 M.words = words_of
 
--- names() -> the names that :run accepts besides paths: 'ns_rnn/train', 'tutorial/02_grammar'.
-function M.names()
-  local names = {}
-  for _, path in ipairs(files.find(pd.scripts .. '/experiments', '%.lua$')) do
-    names[#names + 1] = path:gsub('%.lua$', '')
-  end
-  for _, path in ipairs(files.find(pd.scripts .. '/tutorial', '%.lua$')) do
-    names[#names + 1] = 'tutorial/' .. path:gsub('%.lua$', '')
-  end
-  return names
-end
-
-local function existing_script(name)
-  local tutorial = name:match '^tutorial/' and ('%s/%s.lua'):format(pd.scripts, name)
-  for _, path in ipairs { name, name .. '.lua', ('%s/experiments/%s.lua'):format(pd.scripts, name), tutorial } do
-    if files.exists(path) and path:find '%.lua$' then return path end
-  end
-end
-
-local function script_of(name)
-  local path = existing_script(name)
-  if path then return path end
-  local near = pd._text.nearest(name, M.names())
-  error((":run: there is no script '%s'%s"):format(name, near and (", did you mean '%s'?"):format(near) or ''), 0)
-end
-
 -- Compiles the script to a function that calls keep(level) at its end; level is that of its own locals.
 local function compiled(path)
   local text = files.read(path):gsub('^\239\187\191', ''):gsub('^#[^\n]*', '')
@@ -64,7 +38,7 @@ local function compiled(path)
   local at_end = loadstring(text .. '\ndo end pushdown_keep_locals()', name)
   if at_end then return at_end end
   -- The script ends in `return`.
-  local last = text:match '.*\n()return%f[^%w_]'
+  local last = text:match '^.*\n()return%f[^%w_]'
   return last and loadstring(text:sub(1, last - 1) .. 'pushdown_keep_locals() ' .. text:sub(last), name) or plain
 end
 
@@ -117,13 +91,15 @@ local function run_script(path, words)
   if status ~= 0 then error((':run: %s ended with status %s'):format(path, tostring(status)), 0) end
 end
 
--- run(line): runs a script, given as a path or a name of names(); the words after it are its arguments. os.exit ends
+-- run(line): runs a script, given as for files.script; the words after it are its arguments. os.exit ends
 -- the script, not the session. Afterwards the global _run has the locals of the script's main chunk at its end as
 -- fields.
 function M.run(line)
   local words = words_of(line)
   if #words == 0 then error(':run needs a script, as in :run ns_rnn/train --smoke', 0) end
-  run_script(script_of(table.remove(words, 1)), words)
+  local path, problem = files.script(table.remove(words, 1))
+  if not path then error(':run: ' .. problem, 0) end
+  run_script(path, words)
 end
 
 -- edit(line): opens a script in the editor that VISUAL or EDITOR names, then runs it like run. If the path does not
@@ -133,7 +109,7 @@ function M.edit(line)
   if #words == 0 then error(':edit needs a script, as in :edit mine.lua', 0) end
   if not pd.process.columns 'stdout' then error(':edit needs a terminal', 0) end
   local name = table.remove(words, 1)
-  local path = existing_script(name) or name:find '%.lua$' and name or name .. '.lua'
+  local path = files.script(name) or name:find '%.lua$' and name or name .. '.lua'
   local editor = os.getenv 'VISUAL' or os.getenv 'EDITOR' or 'vi'
   local status = os.execute(editor .. ' ' .. files.quoted(path))
   if status ~= 0 then error((":edit: '%s' failed, so nothing was run"):format(editor), 0) end

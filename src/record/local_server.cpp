@@ -17,15 +17,14 @@ namespace pushdown {
 namespace {
 
 constexpr auto kWhere = "server";
-constexpr std::size_t kLongestHead = 8192, kMostConnections = 64;
-constexpr auto kPatience = std::chrono::seconds(10);
+constexpr std::size_t kLongestHead = 8192, kMostBytes = 65536, kMostConnections = 64;
 constexpr int kServerNap = 50;  // milliseconds between two looks at should_stop
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace
 
-LocalServer::LocalServer(int port) {
+LocalServer::LocalServer(int port, std::chrono::milliseconds patience) : patience_(patience) {
   check(port >= 0 && port <= 65535, kWhere, "the port must be from 0 to 65535, got {}", port);
   descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   sockaddr_in address = {};
@@ -55,7 +54,7 @@ void LocalServer::accept_all() {
   while (connections_.size() < kMostConnections) {
     const int taken = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (taken < 0) return;
-    connections_.emplace(++count_, Connection{taken, Clock::now() + kPatience, "", ""});
+    connections_.emplace(++count_, Connection{taken, Clock::now() + patience_, "", ""});
   }
 }
 
@@ -67,15 +66,16 @@ bool LocalServer::receive(Connection& connection) {
   if (count == 0) return false;
   // After the head nothing is read, but taken, so that closing does not reset the connection.
   if (!connection.asked) connection.received.append(piece, static_cast<std::size_t>(count));
-  return connection.received.size() <= kLongestHead;
+  connection.taken += static_cast<std::size_t>(count);
+  return connection.received.size() <= kLongestHead && connection.taken <= kMostBytes;
 }
 
-bool LocalServer::send(Connection& connection) {
+bool LocalServer::send(Connection& connection) const {
   const auto count = ::send(connection.descriptor, connection.answer.data() + connection.sent,
                             connection.answer.size() - connection.sent, MSG_NOSIGNAL);
   if (count < 0) return would_block();
   connection.sent += static_cast<std::size_t>(count);
-  connection.deadline = Clock::now() + kPatience;
+  connection.deadline = Clock::now() + patience_;
   // The other side closes the connection when it has read everything.
   if (connection.sent == connection.answer.size()) ::shutdown(connection.descriptor, SHUT_WR);
   return true;
@@ -98,11 +98,12 @@ void LocalServer::exchange(int milliseconds) {
         {connection.descriptor, static_cast<short>(sends ? POLLIN | POLLOUT : POLLIN), 0});
     numbers.push_back(number);
   }
+  const auto now = Clock::now();  // a process that did not run meanwhile has missed no deadline
   if (::poll(polled.data(), polled.size(), milliseconds) < 0) return;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     Connection& connection = connections_.at(numbers[i]);
     const auto events = polled[i + 1].revents;
-    bool useful = events != 0 || Clock::now() < connection.deadline;
+    bool useful = now < connection.deadline;
     if (useful && (events & POLLOUT) != 0) useful = send(connection);
     if (useful && (events & (POLLIN | POLLHUP | POLLERR)) != 0) useful = receive(connection);
     if (!useful) drop(numbers[i]);
@@ -122,6 +123,15 @@ std::optional<LocalRequest> LocalServer::completed() {
 
 std::optional<LocalRequest> LocalServer::next(double seconds,
                                               const std::function<bool()>& should_stop) {
+  // While the owner was away, no connection could go on.
+  for (auto& [number, connection] : connections_) connection.deadline += Clock::now() - left_;
+  auto request = wait(seconds, should_stop);
+  left_ = Clock::now();
+  return request;
+}
+
+std::optional<LocalRequest> LocalServer::wait(double seconds,
+                                              const std::function<bool()>& should_stop) {
   const auto end = Clock::now() + std::chrono::duration<double>(std::clamp(seconds, 0.0, 1e6));
   while (!should_stop()) {
     if (auto request = completed()) return request;
@@ -136,7 +146,7 @@ void LocalServer::reply(std::int64_t connection, std::string answer) {
   const auto found = connections_.find(connection);
   if (found == connections_.end()) return;
   found->second.answer = std::move(answer);
-  found->second.deadline = Clock::now() + kPatience;
+  found->second.deadline = Clock::now() + patience_;
 }
 
 }  // namespace pushdown

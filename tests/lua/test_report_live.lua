@@ -75,6 +75,22 @@ test('nothing is shown without the token, under another host or by another metho
     'GET /%2e%2e/ HTTP/1.1', 'GET /\0 HTTP/1.1', ('x'):rep(8000), '\r\n\r\n' } do
     test.equal(asked('', { head = head }), 400)
   end
+  local begin = ('GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d'):format(inside, port)
+  test.equal(asked('', { head = begin .. ' \t\r\nX:\ty \195\169\r\nEmpty:' }), 200)
+  for _, field in ipairs { 'X: \n', 'X: a\rb', 'X: \0', 'X: \127', 'X: \27[2J', ' folded', 'X : y', ': y', 'X', '' } do
+    test.equal(asked('', { head = begin .. '\r\n' .. field }), 400)
+  end
+end)
+
+test('the time for a request is proportional to its length', function()
+  for _, form in ipairs { 'X:%s\n', 'Host:%sx', '%s' } do
+    test.linear(20000, function(n)
+      for _ = 1, 20 do asked('', { head = 'GET / HTTP/1.1\r\n' .. form:format((' '):rep(n)) }) end
+    end)
+  end
+  test.linear(20000, function(n)
+    for _ = 1, 20 do asked('', { head = ('\r'):rep(n) .. ('\n'):rep(n) .. ('\r\n'):rep(n) .. ('\rX'):rep(n) }) end
+  end)
 end)
 
 test('changes are told once', function()

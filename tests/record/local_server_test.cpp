@@ -32,8 +32,8 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  void send(const std::string& text) const {
-    ::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL);
+  bool send(const std::string& text) const {
+    return ::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL) >= 0;
   }
   // Everything up to the end, while the server serves.
   std::string answer(LocalServer& server) const {
@@ -97,6 +97,27 @@ TEST(LocalServer, ClosesConnectionsOfLongHeads) {
   client.send("GET / HTTP/1.1\r\nX: " + std::string(20000, 'x'));
   EXPECT_EQ(client.answer(server), "");
   EXPECT_FALSE(server.next(0.01, never));
+}
+
+TEST(LocalServer, ClosesConnectionsThatGoOnSending) {
+  // Lets the client send until the server closes the connection.
+  const auto flood = [](LocalServer& server, const std::string& piece) {
+    const Client client(server.port());
+    client.send("GET / HTTP/1.1\r\n\r\n");
+    server.reply(wait_for_request(server).connection, "answer");
+    while (client.send(piece)) server.next(0.001, never);
+  };
+  LocalServer of_bytes(0, std::chrono::hours(1));
+  flood(of_bytes, std::string(4096, 'x'));
+  LocalServer of_time(0, std::chrono::milliseconds(500));
+  flood(of_time, "x");
+  // The time that the owner of the server takes for its answer does not count.
+  const Client patient(of_time.port());
+  patient.send("GET / HTTP/1.1\r\n\r\n");
+  const auto request = wait_for_request(of_time);
+  ::usleep(600000);
+  of_time.reply(request.connection, std::string(5000000, 'a'));
+  EXPECT_EQ(patient.answer(of_time).size(), 5000000);
 }
 
 TEST(LocalServer, SurvivesMoreClientsThanItTakes) {

@@ -5,6 +5,7 @@ local page = require 'pushdown.report.page'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
+local trim = require 'pushdown.text.trim'
 
 local M = {}
 M.__index = M
@@ -104,14 +105,27 @@ function M:refresh()
   if now > self.latest + longest_pause or state_of(self.options, self.rows) ~= self.state then self:make() end
 end
 
+-- The method, the target and the hosts that a request names, in linear time; nil if it is not well formed. Its lines
+-- have no control characters besides tabs.
+local function parts_of(head)
+  local lines, hosts = {}, {}
+  for line in (head .. '\r\n'):gmatch '(.-)\r\n' do
+    if line:find '[%z\1-\8\10-\31\127]' then return nil end
+    lines[#lines + 1] = line
+  end
+  local method, target = lines[1]:match '^(%u+) (/[%w/?=&.~_-]*) HTTP/1%.[01]$'
+  for i = 2, #lines do
+    local name, value = lines[i]:match '^([^%s:]+):(.*)$'
+    if not name then return nil end
+    if name:lower() == 'host' then hosts[#hosts + 1] = trim.both(value) end
+  end
+  return method, target, hosts
+end
+
 -- answer(head) -> the answer to a request, given by its first line and header fields.
 function M:answer(head)
-  local method, target, rest = head:match '^(%u+) (/[%w/?=&.~_-]*) HTTP/1%.[01]%f[\r%z](.*)$'
+  local method, target, hosts = parts_of(head)
   if not method then return response(400) end
-  local hosts = {}
-  for name, value in rest:gmatch '\r\n([^:\r\n]+):[ \t]*([^\r\n]-)[ \t]*%f[\r%z]' do
-    if name:lower() == 'host' then hosts[#hosts + 1] = value end
-  end
   -- A name of another host that leads here is not an address of this page.
   local port = ':' .. self.server:port()
   if #hosts ~= 1 or hosts[1] ~= '127.0.0.1' .. port and hosts[1] ~= 'localhost' .. port then return response(403) end

@@ -15,6 +15,7 @@ local pd = require 'pushdown'
 local provenance = require 'pushdown.store.provenance'
 local record = require 'pushdown.store.record'
 local Run = require 'pushdown.experiment.run'
+local trim = require 'pushdown.text.trim'
 local values = require 'pushdown.store.values'
 
 local wrapped = require 'pushdown.text.wrapped'
@@ -122,7 +123,7 @@ function M.help(declaration, columns)
   for _, row in ipairs(rows) do
     local meaning = columns and wrapped(row[3], columns, indent) or indent .. row[3]
     local front = (('  %-' .. width .. 's  %-' .. middle .. 's'):format(row[1], row[2]))
-    lines[#lines + 1] = below and front:gsub('%s+$', '') .. '\n' .. meaning or front .. '  ' .. meaning:sub(margin + 1)
+    lines[#lines + 1] = below and trim.right(front) .. '\n' .. meaning or front .. '  ' .. meaning:sub(margin + 1)
   end
   return table.concat(lines, '\n') .. '\n'
 end

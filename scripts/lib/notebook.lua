@@ -4,6 +4,7 @@ local description = require 'pushdown.prompt.description'
 local files = require 'pushdown.files'
 local export = require 'pushdown.plot.export'
 local pd = require 'pushdown'
+local trim = require 'pushdown.text.trim'
 
 local M = {}
 
@@ -79,7 +80,9 @@ end
 
 -- The picture within an HTML image. nbconvert 6 removes all elements of an SVG, but not those of HTML.
 local function image(svg)
-  local title = (svg:match '<title>(.-)</title>' or 'a picture'):gsub('"', '&quot;')
+  local from = select(2, svg:find('<title>', 1, true))
+  local to = from and svg:find('</title>', from, true)
+  local title = (to and svg:sub(from + 1, to - 1) or 'a picture'):gsub('"', '&quot;')
   return ('<img alt="%s" src="data:image/svg+xml;base64,%s">'):format(title, pd._text.base64(svg))
 end
 
@@ -108,12 +111,15 @@ function M.bundle(value)
   return {}
 end
 
+-- The name at the end of a text, with dots and colons.
+local function last_name(text) return text:match '^.*[^%w_.:](.*)$' or text end
+
 -- inspect(code, byte) -> help on the name at that position of the code, or nil.
 function M.inspect(code, byte)
-  local before = code:sub(1, byte):match '[%w_.:]*$'
-  local name = before .. code:sub(byte + 1):match '^[%w_]*'
-  if name == '' then name = code:sub(1, byte):match '([%w_.:]+)%s*[({][^(){}]*$' or '' end
-  name = name:gsub('[.:]+$', '')
+  local before = code:sub(1, byte)
+  local name = last_name(before) .. code:sub(byte + 1):match '^[%w_]*'
+  if name == '' then name = last_name(trim.right(before:match '^(.*)[({][^(){}]*$' or '')) end
+  name = name:match '^.*[^.:]' or ''
   if not name:find '^[%a_]' then return nil end
   local chunk = loadstring('return ' .. name:gsub(':', '.'))
   local ok, value = pcall(chunk or error)

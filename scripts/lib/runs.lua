@@ -101,7 +101,7 @@ local function reason(problem) return (tostring(problem):gsub('^[^%s:]*:%d+: ', 
 local function add_runs_below(top, rows, refused)
   local grids, recorded = {}, {}
   for _, path in ipairs(pd.file.files(top)) do
-    local name = path:match '[^/]*$'
+    local name = files.name(path)
     local folder = (top .. '/' .. path):sub(1, -#name - 2)
     local is_run = name == 'run.json' or files_of_runs[name] and pd.file.kind(folder .. '/run.lock') == 'file'
     if is_run and not rows[folder] and not recorded[folder] then

@@ -6,6 +6,7 @@
 --   pushdown scripts/tools/make_tutorial.lua --record NAME [--threads N ...]   runs a chapter and writes its output
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
+local trim = require 'pushdown.text.trim'
 local generated = dofile(pd.root .. '/scripts/tools/generated.lua')
 local recording = dofile(pd.root .. '/scripts/tools/recording.lua')
 
@@ -48,7 +49,7 @@ local function chapter(name, source)
   local title = source:match('^%-%- # ([^\n]+)')
   if not title then error(('%s must begin with "-- # Title"'):format(name), 0) end
   local page = table.concat(out, '\n'):gsub('\n\n\n+', '\n\n')
-  return (page:gsub('%s+$', '')), title
+  return trim.right(page), title
 end
 
 local chapters = {}

@@ -4,6 +4,7 @@ local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local sentences = require 'pushdown.analysis.sentences'
 local table_of = require 'pushdown.text.table'
+local trim = require 'pushdown.text.trim'
 
 local where = 'analysis.minimal_pairs'
 
@@ -148,7 +149,7 @@ end
 local Result = {}
 Result.__index = Result
 
-function Result:__tostring() return (self.table:text():gsub('%s+$', '')) end
+function Result:__tostring() return trim.right(self.table:text()) end
 
 -- Writes the table, its numbers as path.csv, and path-pairs.csv with every pair.
 function Result:save(path)

@@ -4,6 +4,7 @@ local logistic = require 'pushdown.analysis.logistic'
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
 local table_of = require 'pushdown.text.table'
+local trim = require 'pushdown.text.trim'
 
 local function fail(form, ...) error('[analysis.probe] ' .. form:format(...), 0) end
 
@@ -134,7 +135,7 @@ end
 local Probe = {}
 Probe.__index = Probe
 
-function Probe:__tostring() return (self.table:text():gsub('%s+$', '')) end
+function Probe:__tostring() return trim.right(self.table:text()) end
 
 -- probe:svg{ label =, path = } -> a picture of the accuracy by position.
 function Probe:svg(options)

@@ -25,7 +25,9 @@ local request_of = pd._options.declare('pipe', {
 -- A message without the place in this command or in the library where the error was raised.
 local function said(problem)
   local text = pd._text.clean(tostring(type(problem) == 'table' and problem.usage or problem))
-  return (text:gsub('^pipe:%d+: ', ''):gsub('^[^\n:]*/lib/[^\n:]*%.lua:%d+: ', ''))
+  text = text:gsub('^pipe:%d+: ', '')
+  local place, rest = text:match '^([^\n:]*%.lua):%d+: (.*)$'
+  return place and place:find('/lib/', 1, true) and rest or text
 end
 
 local function answer(line, cut)

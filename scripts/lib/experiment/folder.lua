@@ -67,7 +67,7 @@ function M.clear(folder)
     return at
   end
   local function add(path)
-    local place, name = place_of(path), path:match '[^/]*$'
+    local place, name = place_of(path), files.name(path)
     if not place or place == top and stays[name] then return end
     own[place] = own[place] or {}
     own[place][name] = true

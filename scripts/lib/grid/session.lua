@@ -9,6 +9,7 @@ local plan = require 'pushdown.store.plan'
 local record = require 'pushdown.store.record'
 local runs = require 'pushdown.runs'
 local store = require 'pushdown.store.folder'
+local trim = require 'pushdown.text.trim'
 local values = require 'pushdown.store.values'
 local visible = require 'pushdown.text.visible'
 
@@ -43,7 +44,10 @@ end
 
 -- Ends the grid if the script has refused the name of an option of a run: it would refuse that of every run.
 local function stop_if_misspelt(run)
-  local said = run.message:match '[^\n]*unknown option %-%-[^\n]*'
+  local said
+  for line in run.message:gmatch '[^\n]+' do
+    if line:find('unknown option --', 1, true) then said = line break end
+  end
   if said then error(('[grid.run] %s: %s'):format(run.script, said), 0) end
 end
 
@@ -184,7 +188,7 @@ end
 function Session.status_text(status)
   local parts = { status.title }
   for _, row in ipairs(status.rows) do
-    parts[#parts + 1] = (('%s %s %s'):format(row.name, row.note, row.best):gsub('%s+$', ''))
+    parts[#parts + 1] = trim.right(('%s %s %s'):format(row.name, row.note, row.best))
   end
   if status.speed then
     parts[#parts + 1] = ('%.1f runs/h, %s left'):format(status.speed, duration(status.seconds_left))

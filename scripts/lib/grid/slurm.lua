@@ -12,6 +12,7 @@ local pd = require 'pushdown'
 local record = require 'pushdown.store.record'
 local Session = require 'pushdown.grid.session'
 local store = require 'pushdown.store.folder'
+local trim = require 'pushdown.text.trim'
 
 local Slurm = setmetatable({}, { __index = Session })
 Slurm.__index = Slurm
@@ -35,7 +36,7 @@ end
 local function check_slurm()
   local output, status = output_of 'sbatch --version'
   if status ~= 0 then
-    fail("sbatch was not found (%s); executor = 'local' does not need it", (output:gsub('%s+$', '')))
+    fail("sbatch was not found (%s); executor = 'local' does not need it", trim.right(output))
   end
 end
 
@@ -83,7 +84,7 @@ function Slurm:sbatch(script, count, more)
   local output, status = output_of(table.concat(words, ' '))
   local job = output:match '^(%d+)' or output:match '\n(%d+)'
   if status ~= 0 or not job then
-    fail('sbatch refused the jobs: %s\n  the command was: %s', (output:gsub('%s+$', '')), table.concat(words, ' '))
+    fail('sbatch refused the jobs: %s\n  the command was: %s', trim.right(output), table.concat(words, ' '))
   end
   return tonumber(job)
 end
@@ -128,7 +129,7 @@ function Slurm:queue()
   if status ~= 0 then
     if not self.silent_since then
       self.silent_since = pd.process.clock()
-      pd.log.warn('squeue does not answer; asking again: ' .. (output:gsub('%s+$', '')))
+      pd.log.warn('squeue does not answer; asking again: ' .. trim.right(output))
     end
     return nil
   end

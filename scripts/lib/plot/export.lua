@@ -1,6 +1,7 @@
 -- Writes pictures to files: SVG unchanged, PDF and PNG through rsvg-convert (Debian: librsvg2-bin).
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
+local trim = require 'pushdown.text.trim'
 
 local M = {}
 
@@ -46,10 +47,10 @@ function M.write(path, picture)
   files.write(source, picture)
   local pipe = assert(io.popen(('rsvg-convert --keep-aspect-ratio -f %s -z %s %s -o %s 2>&1; echo "exit $?"'):format(
     format, format == 'png' and zoom or 1, files.quoted(source), files.quoted(made))))
-  local said, status = pipe:read '*a':match '^(.-)%s*exit (%d+)%s*$'
+  local said, status = pipe:read '*a':match '^(.*)exit (%d+)\n$'
   pipe:close()
   os.remove(source)
-  local done, reason = status == '0', said
+  local done, reason = status == '0', trim.right(said)
   if done then done, reason = os.rename(made, path) end
   if not done then
     os.remove(made)

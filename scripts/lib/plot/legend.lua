@@ -1,6 +1,7 @@
 -- Legends of pictures: entries in a column or in rows. An entry is a sample of a line or colour and a name. Long names
 -- are wrapped.
 local svg = require 'pushdown.plot.svg'
+local trim = require 'pushdown.text.trim'
 
 local M = {}
 
@@ -10,11 +11,11 @@ local row_height, line_height, text_gap, entry_gap = 19, 15, 8, 18
 function M.wrapped(name, width)
   local lines, line = {}, ''
   local function finish()
-    if line ~= '' then lines[#lines + 1] = (line:gsub('%s+$', '')) end
+    if line ~= '' then lines[#lines + 1] = trim.right(line) end
     line = ''
   end
   local function add(piece, fine)
-    if svg.text_width((line .. piece):gsub('%s+$', '')) <= width then
+    if svg.text_width(trim.right(line .. piece)) <= width then
       line = line .. piece
     elseif fine and svg.text_width(piece) > width then
       for character in piece:gmatch '[%z\1-\127\194-\244][\128-\191]*' do
@@ -32,7 +33,7 @@ function M.wrapped(name, width)
       end
     end
   end
-  for word in tostring(name):gmatch '%s*%S+%s*' do add(line == '' and word:gsub('^%s+', '') or word) end
+  for word in trim.right(tostring(name)):gmatch '%s*%S+%s*' do add(line == '' and word:gsub('^%s+', '') or word) end
   finish()
   return #lines > 0 and lines or { '' }
 end

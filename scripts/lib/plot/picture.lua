@@ -1,4 +1,6 @@
 -- The prompt's view of a picture: a small text plot if there is one, and the location of the SVG.
+local trim = require 'pushdown.text.trim'
+
 local M = {}
 
 -- The last pictures drawn, with functions that draw them as text. A prompt shows a picture right after it was drawn.
@@ -25,7 +27,7 @@ function M.shown(svg)
   local ok, text = pcall(known.text or error)
   local where = known.path and ('saved as %s'):format(known.path)
     or "not saved; to save it, pass path = 'NAME.svg' or call pd.files.write('NAME.svg', _)"
-  return ('%s(a picture of %s, %s)'):format(ok and text:gsub('%s*$', '\n', 1) or '', size_of(svg), where)
+  return ('%s(a picture of %s, %s)'):format(ok and trim.right(text) .. '\n' or '', size_of(svg), where)
 end
 
 return M

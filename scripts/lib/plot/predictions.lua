@@ -2,6 +2,7 @@
 -- surprisals of a string.
 local bars_text = require 'pushdown.plot.bars_text'
 local pd = require 'pushdown'
+local trim = require 'pushdown.text.trim'
 
 local M = {}
 
@@ -10,7 +11,7 @@ local most = 24  -- rows of a distribution
 local function drawn(title, names, numbers, greatest)
   local text = bars_text { title = title, categories = names, series = { { y = numbers } }, y_max = greatest,
     format = '%.4f' }
-  return (text:gsub('%s+$', ''))
+  return trim.right(text)
 end
 
 -- predictions.next(names, probabilities, title) -> a table of the probabilities by name.

@@ -3,6 +3,7 @@ local axes = require 'pushdown.plot.axes'
 local check = require 'pushdown.plot.figure'.check
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
+local trim = require 'pushdown.text.trim'
 local words = require 'pushdown.plot.word_strengths'
 
 -- The distributions to show: those in spec.show, or all.
@@ -77,7 +78,7 @@ local function lines_of_words(spec)
   local labels, lines = words.widest(found.words), { spec.title }
   local head, values = (' '):rep(labels), found.steps > 0 and #found.distributions[names[1]][1] or 0
   for _, name in ipairs(names) do head = head .. '  ' .. words.padded(name, 3 * values + 5) end
-  lines[#lines + 1] = (head:gsub('%s+$', ''))
+  lines[#lines + 1] = trim.right(head)
   local scale = (' '):rep(labels)
   for _ = 1, #names do
     scale = scale .. '  '

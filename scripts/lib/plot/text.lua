@@ -3,6 +3,7 @@
 local axes = require 'pushdown.plot.axes'
 local figures = require 'pushdown.plot.figure'
 local pd = require 'pushdown'
+local trim = require 'pushdown.text.trim'
 
 local M = {}
 
@@ -150,7 +151,7 @@ local function bottom_lines(figure, columns, margin, glyphs)
     end
   end
   local space = (' '):rep(margin)
-  return space .. glyphs.corner .. table.concat(line), (space .. ' ' .. table.concat(labels)):gsub('%s+$', '')
+  return space .. glyphs.corner .. table.concat(line), trim.right(space .. ' ' .. table.concat(labels))
 end
 
 local function centred(text, width)
@@ -207,8 +208,8 @@ function M.draw(spec)
   if figure.y_label then out[#out + 1] = figure.y_label end
   for row = 0, rows - 1 do
     local label = ticks[row] or ''
-    out[#out + 1] = ((' '):rep(margin - 1 - axes.text_length(label)) .. label .. ' '
-      .. (ticks[row] and glyphs.tick or glyphs.left) .. canvas:row(row, rules[row])):gsub('%s+$', '')
+    out[#out + 1] = trim.right((' '):rep(margin - 1 - axes.text_length(label)) .. label .. ' '
+      .. (ticks[row] and glyphs.tick or glyphs.left) .. canvas:row(row, rules[row]))
   end
   local line, labels = bottom_lines(figure, columns, margin, glyphs)
   out[#out + 1] = line

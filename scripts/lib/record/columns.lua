@@ -44,7 +44,9 @@ local function decode(text)
   local words = {}
   for part in text:gmatch('%S+') do
     local word, count = part:match('^(.+)%*(%d+)$')
-    local first, last, step = part:match('^(%-?%d+)%.%.(%-?%d+)/?(%-?%d*)$')
+    local first, last = part:match('^(%-?%d+)%.%.(%-?%d+)$')
+    local step
+    if not first then first, last, step = part:match('^(%-?%d+)%.%.(%-?%d+)/(%-?%d+)$') end
     if word then
       for _ = 1, tonumber(count) do words[#words + 1] = word end
     elseif first then
@@ -70,9 +72,10 @@ end
 -- columns.unpack(text) -> names, rows: the arguments of pack.
 function M.unpack(text)
   local names, rows = {}, {}
-  for name, list in text:gmatch('([^=;]+)=([^;]*)') do
+  for part in text:gmatch '[^;]+' do
+    local name, list = part:match '^([^=]+)=(.*)$'
     names[#names + 1] = name
-    for i, word in ipairs(decode(list)) do
+    for i, word in ipairs(name and decode(list) or {}) do
       rows[i] = rows[i] or {}
       rows[i][name] = word ~= '-' and word or ''
     end

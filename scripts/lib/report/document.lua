@@ -12,6 +12,7 @@ local policy = require 'pushdown.text.policy'
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
 local tables = require 'pushdown.report.tables'
+local trim = require 'pushdown.text.trim'
 
 local M = {}
 
@@ -144,8 +145,9 @@ local function own_tables(points)
         local lines, numeric = {}, {}
         for line in files.read(row.folder .. '/' .. name):gmatch('[^\n]+') do
           local cells = {}
-          for cell in line:gsub('\\|', '\1'):gsub('^|', ''):gmatch('([^|]*)|') do
-            cells[#cells + 1] = (cell:gsub('\1', '|'):match('^%s*(.-)%s*$'))
+          local inner = line:gsub('\\|', '\1'):match('^|(.*)|')
+          for cell in (inner and inner .. '|' or ''):gmatch('([^|]*)|') do
+            cells[#cells + 1] = trim.both((cell:gsub('\1', '|')))
           end
           if line:match('^|[%s:|-]+$') then
             for k, cell in ipairs(cells) do numeric[k] = cell:match(':$') ~= nil end

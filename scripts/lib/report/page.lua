@@ -3,6 +3,7 @@ local charts = require 'pushdown.report.charts'
 local document = require 'pushdown.report.document'
 local gather = require 'pushdown.report.gather'
 local library = require 'pushdown.report.library'
+local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
@@ -32,7 +33,7 @@ local function title_of(rows, points)
   for _, row in ipairs(rows) do add(row.grid or row.experiment) end
   if #names == 0 or #names > 3 then
     names, seen = {}, {}
-    for _, row in ipairs(rows) do add(row.experiment or row.folder:match('[^/]*$')) end
+    for _, row in ipairs(rows) do add(row.experiment or files.name(row.folder)) end
   end
   if #names > 3 then names = { table.concat(names, ', ', 1, 3), '...' } end
   local title = table.concat(names, ', ')

@@ -6,6 +6,7 @@ local measure = require 'pushdown.text.measure'
 local runs = require 'pushdown.runs'
 local shorten = require 'pushdown.runs.shorten'
 local table_of = require 'pushdown.text.table'
+local trim = require 'pushdown.text.trim'
 local visible = require 'pushdown.text.visible'
 local wrapped = require 'pushdown.text.wrapped'
 
@@ -76,7 +77,8 @@ local function align_points(rows, k)
   local longest = 0
   for _, row in ipairs(rows) do longest = math.max(longest, #behind(row[k])) end
   for _, row in ipairs(rows) do
-    if row[k] and row[k]:find '^%-?%d+%.?%d*$' then row[k] = row[k] .. (' '):rep(longest - #behind(row[k])) end
+    local number = row[k] and (row[k]:find '^%-?%d+$' or row[k]:find '^%-?%d+%.%d*$')
+    if number then row[k] = row[k] .. (' '):rep(longest - #behind(row[k])) end
   end
 end
 
@@ -147,7 +149,7 @@ local function print_lines(columns, rows, width)
   for i, row in ipairs(rows) do
     if i > 1 then print() end
     for k, column in ipairs(columns) do
-      local text = row[k] and row[k]:match '^(.-)%s*$' or ''
+      local text = trim.right(row[k] or '')
       if text ~= '' then print(wrapped((column ~= '' and column .. ': ' or '') .. text, width, '', '  ')) end
     end
   end
@@ -160,7 +162,7 @@ local function without_column(columns, rows, k)
   for n, row in ipairs(rows) do
     kept[n] = {}
     for i = 1, #columns do
-      if i ~= k then kept[n][i < k and i or i - 1] = (row[i] or ''):match '^(.-)%s*$' end
+      if i ~= k then kept[n][i < k and i or i - 1] = trim.right(row[i] or '') end
     end
   end
   return fewer, kept

@@ -228,7 +228,7 @@ function M.points(rows, each)
   for _, point in ipairs(points) do
     local row = point.runs[1]
     local name = point.short or point.point
-    if not name then name = row.experiment or row.folder:match('[^/]*$') end
+    if not name then name = row.experiment or files.name(row.folder) end
     if each and row.restart then name = ('%s restart %s'):format(name, row.restart) end
     if not point.point and row.id then name = ('%s %d'):format(name, row.id) end
     -- The place distinguishes equal names.

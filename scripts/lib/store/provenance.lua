@@ -23,7 +23,7 @@ end
 
 -- The name of a text in the folder `inputs`.
 local function copy_name(input)
-  local name = input.path:match('[^/]*$'):gsub('[^%w._-]', '_')
+  local name = files.name(input.path):gsub('[^%w._-]', '_')
   return ('inputs/%s-%s'):format(input.sha256:sub(1, 12), name)
 end
 

@@ -1,5 +1,6 @@
 -- Asks the user at the terminal.
 local pd = require 'pushdown'
+local trim = require 'pushdown.text.trim'
 
 local M = {}
 
@@ -10,7 +11,7 @@ function M.possible() return pd.process.columns 'stdin' ~= nil end
 function M.answer(question)
   io.write(question, ' ')
   io.stdout:flush()
-  return (io.read '*l' or ''):lower():match '^%s*(.-)%s*$'
+  return trim.both((io.read '*l' or ''):lower())
 end
 
 return M

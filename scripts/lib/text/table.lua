@@ -2,6 +2,7 @@
 local files = require 'pushdown.files'
 local measure = require 'pushdown.text.measure'
 local pd = require 'pushdown'
+local trim = require 'pushdown.text.trim'
 local wrapped = require 'pushdown.text.wrapped'
 
 local M = {}
@@ -87,7 +88,7 @@ local function add_row(out, cells, widths, columns, low)
     for k, part in ipairs(parts) do
       line[k] = padded(part[low and i - height + #part or i] or '', widths[k], columns[k].align)
     end
-    out[#out + 1] = (table.concat(line, '  '):gsub('%s+$', ''))
+    out[#out + 1] = trim.right(table.concat(line, '  '))
   end
 end
 
@@ -202,7 +203,7 @@ function Table:latex()
   for i, cells in ipairs(lines) do
     local parts = {}
     for k, cell in ipairs(cells) do parts[k] = padded(cell, widths[k], self.columns[k].align) end
-    out[#out + 1] = table.concat(parts, ' & '):gsub('%s+$', '') .. ' \\\\'
+    out[#out + 1] = trim.right(table.concat(parts, ' & ')) .. ' \\\\'
     if i == 1 then out[#out + 1] = '\\midrule' end
   end
   out[#out + 1] = '\\bottomrule'

@@ -247,11 +247,11 @@ M.declaration = {
   quick = { restarts = 2 }, smoke = { restarts = 1 },
 }
 
--- recipe.start(arguments) -> result: the run of a recipe with the options of the command line `arguments`. It has a
--- table of the tests, learning curves, the test by length, and what the task shows of the network. The result is also
--- result.json of its folder: solved, value_1, ... (the values of the tests), restarts, epochs and seconds of all of
--- them, and the best restart.
-function M.start(arguments)
+-- recipe.start(arguments, loaded) -> result: the run of a recipe, which may be loaded already, with the options of
+-- the command line `arguments`. It has a table of the tests, learning curves, the test by length, and what the task
+-- shows of the network. The result is also result.json of its folder: solved, value_1, ... (the values of the
+-- tests), restarts, epochs and seconds of all of them, and the best restart.
+function M.start(arguments, loaded)
   local options, run = experiment.start(M.declaration, arguments)
   local before = run:earlier_result()
   if before then
@@ -259,7 +259,7 @@ function M.start(arguments)
     before.folder = run.folder
     return before
   end
-  local recipe = M.load(options.recipe, options)
+  local recipe = loaded or M.load(options.recipe, options)
   local model = model_of(recipe, options.model)
   local found = search(recipe, model, options, run)
   -- What ends a search is the newest epoch of its restart, which need not be the one with the lowest loss.
@@ -293,7 +293,7 @@ local run_options = pd._options.declare('recipe.run', M.options, {
 function M.run(name, options)
   if type(name) ~= 'string' then error('[recipe.run] expected the name of a recipe; pd.recipe.list() shows all', 0) end
   options = run_options(options)
-  local recipe = M.load(name)
+  local recipe = M.load(name, options)
   local model = M.slug(model_of(recipe, options.model).name)
   local seed = ('%.0f'):format(options.seed)
   local arguments = { [0] = 'recipe ' .. name, '--recipe', name, '--model', model, '--seed', seed, '--run-folder',
@@ -302,7 +302,7 @@ function M.run(name, options)
     arguments[#arguments + 1] = '--smoke'
     if not options.folder then arguments[8] = arguments[8] .. '-smoke' end
   end
-  return M.start(arguments)
+  return M.start(arguments, recipe)
 end
 
 return M

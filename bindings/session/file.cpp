@@ -217,11 +217,11 @@ void bind_file(lua_State* L) {
       "git "
       "repository around the folder, or nil. Runs no program that the repository names.");
   bind_inputs(module);
-  Class<FileWriter>(module, "A file that is written piece by piece under a temporary name.")
+  Class<FileWriter>(module, "A file that is written piece by piece, and appears whole.")
       .def<&write_part>("write", "writer:write(text)  Appends a text to the file.")
       .def<&FileWriter::commit>("commit",
-                                "writer:commit()  Renames the complete file to its final name "
-                                "after its content is on the disk.");
+                                "writer:commit()  Gives the complete file its name after its "
+                                "content is on the disk.");
 }
 
 }  // namespace pushdown

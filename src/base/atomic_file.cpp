@@ -1,6 +1,7 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ class Descriptor {
  public:
   Descriptor(const Path& path, int flags)
       : number_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
+  explicit Descriptor(int number) : number_(number) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() { close(); }
@@ -77,16 +79,36 @@ void sync_folder(const Path& folder) {
 FileWriter::FileWriter(const Path& path)
     // The process id in the name keeps two processes from writing to the same temporary file.
     : path_(path), temporary_(path.string() + fmt::format(".{}.tmp", ::getpid())) {
-  // A killed process with the same id may have left one. It may also be a link to another file.
-  ::unlink(temporary_.c_str());
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) fail_on("write", path_, errno);
+  descriptor_ = ::open(folder_of(path).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0644);
+  if (descriptor_ < 0 && !open_named()) fail_on("write", path_, errno);
 }
 
 FileWriter::~FileWriter() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
+  if (named_) ::unlink(temporary_.c_str());
+}
+
+bool FileWriter::open_named() {
+  // A killed process with the same id may have left one. It may also be a link to another file.
   ::unlink(temporary_.c_str());
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  return named_ = descriptor_ >= 0;
+}
+
+// Gives the unnamed file its temporary name: rename() needs one. Without /proc, the file is copied.
+bool FileWriter::give_name() {
+  if (named_) return true;
+  ::unlink(temporary_.c_str());
+  const auto own = fmt::format("/proc/self/fd/{}", descriptor_);
+  named_ = ::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  if (named_) return true;
+  const Descriptor unnamed(std::exchange(descriptor_, -1));
+  if (!open_named()) return false;
+  ssize_t count = 0;
+  for (off_t at = 0; (count = ::sendfile(descriptor_, unnamed.number(), &at, 1 << 30)) > 0;) {
+  }
+  return count == 0 && ::fsync(descriptor_) == 0;
 }
 
 void FileWriter::write(std::string_view bytes) {
@@ -107,12 +129,12 @@ void FileWriter::flush() {
 void FileWriter::commit() {
   flush();
   note_written(path_);
-  const bool synced = ::fsync(descriptor_) == 0;
+  const bool synced = ::fsync(descriptor_) == 0 && give_name();
   const int error = errno;
   const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
   if (!synced || !closed || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int last = synced ? errno : error;
-    ::unlink(temporary_.c_str());
+    if (named_) ::unlink(temporary_.c_str());
     fail_on("write", path_, last);
   }
   sync_folder(folder_of(path_));

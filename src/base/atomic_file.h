@@ -1,6 +1,8 @@
-// Files that survive a kill at any moment. A whole file is written under a temporary name in the
-// same folder, synced to disk and renamed, so a reader sees either the old or the new content,
-// never part of a file. File system errors are std::runtime_error and name the path.
+// Files that survive a kill at any moment. A whole file is written without a name in the same
+// folder, synced to disk, and then named and renamed, so a reader sees either the old or the new
+// content, never part of a file, and a killed process leaves nothing behind. File systems without
+// unnamed files (O_TMPFILE), such as NFS, get a temporary name from the beginning, which a kill
+// leaves. File system errors are std::runtime_error and name the path.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,11 +15,11 @@ namespace pushdown {
 
 using Path = std::filesystem::path;
 
-// Replaces the content of `path` by `bytes`: temporary file, fsync, rename, fsync of the folder.
+// Replaces the content of `path` by `bytes`: unnamed file, fsync, rename, fsync of the folder.
 void write_file(const Path& path, std::string_view bytes);
 
-// Does the same for a file that is too large to be held in memory. Data goes into a temporary file;
-// commit() renames it to `path`, and without commit() it is removed.
+// Does the same for a file that is too large to be held in memory. Data goes into the unnamed file;
+// commit() gives it the name `path`, and without commit() it is gone.
 class FileWriter {
  public:
   explicit FileWriter(const Path& path);
@@ -30,9 +32,12 @@ class FileWriter {
 
  private:
   void flush();
+  bool open_named();
+  bool give_name();
 
   Path path_, temporary_;
   int descriptor_ = -1;
+  bool named_ = false;  // as temporary_
   std::string buffer_;
 };
 

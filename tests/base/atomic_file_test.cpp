@@ -59,6 +59,33 @@ TEST(FileWriter, AFileThatDoesNotFitLeavesTheOldOne) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
 }
 
+// So a killed process leaves no part of a file.
+TEST(FileWriter, AnUnfinishedFileHasNoName) {
+  const Scratch scratch;
+  const auto count = [&] {
+    return std::distance(std::filesystem::directory_iterator(scratch.path()), {});
+  };
+  const int probe = ::open(scratch.path().c_str(), O_WRONLY | O_TMPFILE, 0600);
+  if (probe < 0) GTEST_SKIP() << "this file system has no unnamed files";
+  ::close(probe);
+  {
+    FileWriter writer(scratch / "file");
+    writer.write(std::string(3 << 20, 'x'));
+    EXPECT_EQ(count(), 0);
+  }
+  EXPECT_EQ(count(), 0);
+  FileWriter writer(scratch / "file");
+  writer.write("short");
+  writer.commit();
+  EXPECT_EQ(count(), 1);
+  EXPECT_EQ(read_file(scratch / "file"), "short");
+  struct stat status {};
+  ASSERT_EQ(::stat((scratch / "file").c_str(), &status), 0);
+  const auto mask = ::umask(0);
+  ::umask(mask);
+  EXPECT_EQ(status.st_mode & 0777, 0644U & ~mask);
+}
+
 TEST(FileWriter, ALeftLinkOfTheTemporaryNameIsNotFollowed) {
   const Scratch scratch;
   write_file(scratch / "elsewhere", "kept");

@@ -16,7 +16,7 @@ namespace pushdown {
 namespace {
 
 constexpr int kEndingSignals[] = {SIGTERM, SIGHUP, SIGPIPE};
-constexpr unsigned kSecondsToEnd = 120;
+constexpr unsigned kSecondsToEnd = 120, kSecondsAfterInterrupt = 5;
 
 // A signal handler can access only globals.
 std::atomic<int> flag{0};
@@ -25,6 +25,7 @@ std::atomic<bool> lua_runs{false};
 lua_State* state = nullptr;
 lua_CFunction message_handler = nullptr;
 std::atomic<long long> pressed_ms{0};
+std::atomic<bool> unanswered{false};  // the process has not answered an interrupt, either
 
 long long now_ms() {
   timespec time;
@@ -93,6 +94,9 @@ void on_interrupt(int) {
   } else if (lua_runs && now_ms() - pressed_ms >= 500) {
     say("\npushdown: cannot be interrupted, leaving\n");
     end_at_once(SIGINT);
+  } else if (ending != 0) {  // of signals that arrive together, the later one is handled first
+    unanswered = true;
+    alarm(kSecondsAfterInterrupt);
   }
   errno = error;
 }
@@ -106,16 +110,20 @@ void on_end(int number) {
     syscall(SYS_tgkill, process, process, number);
   } else if (ending.compare_exchange_strong(none, number)) {
     pressed_ms = now_ms();
-    alarm(kSecondsToEnd);
+    unanswered = flag != 0;
+    alarm(unanswered ? kSecondsAfterInterrupt : kSecondsToEnd);
     stop_lua();
-  } else if (none == number && number != SIGPIPE && now_ms() - pressed_ms >= 500) {
+  } else if (number != SIGPIPE && now_ms() - pressed_ms >= 500) {
     end_at_once(number);
   }
   errno = error;
 }
 
 void on_alarm(int) {
-  say("\npushdown: did not end within 120 seconds of the signal, leaving\n");
+  if (unanswered)
+    say("\npushdown: did not end within 5 seconds of the second signal, leaving\n");
+  else
+    say("\npushdown: did not end within 120 seconds of the signal, leaving\n");
   end_at_once(ending);
 }
 

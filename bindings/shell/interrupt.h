@@ -8,8 +8,9 @@
 //
 // SIGTERM, SIGHUP and SIGPIPE (nobody reads the output any more) do the same and then end the
 // process with status 128 + the signal's number, after a training has written its checkpoint. A
-// second SIGTERM or SIGHUP ends it at once, and so does the end of two minutes. SIGHUP stays
-// ignored if it was ignored before, as under nohup.
+// second SIGTERM or SIGHUP ends it at once, and so does the end of two minutes, or of five seconds
+// if the process has not answered a Ctrl-C before. SIGHUP stays ignored if it was ignored before,
+// as under nohup.
 #pragma once
 #include <signal.h>
 

@@ -63,4 +63,27 @@ for name, words in pairs { report = { 'report', '--grid', 'g' }, export = { 'run
   end)
 end
 
+-- A compiled loop answers no interrupt.
+for _, case in ipairs { { 'INT TERM', 143, 'did not end within 5 seconds of the second signal' },
+  { 'TERM', 129, nil, 'HUP' }, { 'HUP', 143, nil, 'TERM' } } do
+  local first, code, said, second = unpack(case)
+  test(('a compiled loop ends at %s'):format(first .. ' ' .. (second or '')), function()
+    local output, ready = made.folder .. '/loop', made.folder .. '/ready'
+    os.remove(ready)
+    local text = ("io.open(%q, 'w'):close() while true do end"):format(ready)
+    local process = pool:start { command = { shell, '-e', text }, output = output }
+    test.wait_until('the loop', function() return files.exists(ready) end)
+    local function send(names)
+      for name in names:gmatch '%S+' do os.execute(('kill -%s %d'):format(name, process:pid())) end
+    end
+    send(first)
+    test.wait_until('the end', function()
+      if second then send(second) end
+      return process:poll()
+    end)
+    test.equal(process:poll().code, code)
+    if said then test.has(files.read(output), said) end
+  end)
+end
+
 test.finish()

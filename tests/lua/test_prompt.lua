@@ -106,12 +106,15 @@ help 'controler'
   for line in out:gmatch '[^\n]+' do assert(#line <= 98, line) end
 end)
 
-test('the cheat sheet fits 80 columns, and its examples run', function()
+test('the cheat sheet fits a window of 80 columns and 24 rows, and its examples run', function()
   local sheet = require('pushdown.prompt.entry').cheat_sheet()
+  assert(select(2, sheet:gsub('\n', '')) < 24)
   for line in sheet:gmatch '[^\n]+' do assert(#line < 80, line) end
   -- Some lines have two examples, separated by blanks.
   local examples = sheet:match('\n\n(.*)$'):gsub('(%S)   +', '%1\n')
-  local _, err, status = run({}, (examples:gsub('epochs = 5', 'epochs = 1, progress = false')))
+  test.has(examples, 't:run()', 'pd.train.evaluate(', 'pd.model.load ', 'pd.report.page{')
+  local _, err, status = run({}, (examples:gsub('epochs = 5', 'epochs = 1, progress = false')),
+    { folder = program.folder })
   test.equal(err, '')
   test.equal(status, 0)
 end)

@@ -17,16 +17,16 @@ At the prompt
   Up, Ctrl-R      recalls, searches        Ctrl-C        interrupts
   quit, Ctrl-D    leaves                   paste         a block is one entry
 
-  g = pd.grammar.load 'marked_reversal'    pd.grammar.list()
+  g = pd.grammar.load 'marked_reversal'    pd.grammar.list()   pd.stack.kinds()
   g:sample{ length = 9 }                   g:log_probability '0 1 # 1 0'
   s = g:sampler{ lengths = { 9, 21 } }     d = s:dataset(1000, { seed = 1 })
   m = pd.model.language_model{ alphabet = g:alphabet(),
         controller = { kind = 'lstm', hidden = 20 },
         stack = { kind = 'superposition', size = 10 } }
-  t = pd.train.trainer{ model = m, train = d, epochs = 5,
+  t = pd.train.trainer{ model = m, train = d, epochs = 5, run_folder = 'first',
         valid = s:dataset(100, { seed = 2 }) }
-  for epoch in t:epochs() do print(epoch.cross_entropy) end
-  pd.stack.kinds()      pd.plot.lines{ series = { { y = { 3, 1, 2 } } } }
+  t:run()                                  pd.train.evaluate(m, d)
+  m = pd.model.load 'first'                pd.report.page{ runs = { 'first' } }
 ]]
 
 -- cheat_sheet() -> the page that a single '?' shows.

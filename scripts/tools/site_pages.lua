@@ -140,7 +140,7 @@ function M.write(folder, site)
     site_description = 'An experiment shell for stack-augmented neural networks that learn context-free languages',
     use_directory_urls = false, nav = M.navigation(pages), extra_css = { 'site.css' }, plugins = { 'search' },
     theme = { name = 'material', font = false, features = { 'navigation.top', 'search.highlight', 'search.suggest',
-      'content.code.copy', 'toc.follow' },
+      'content.code.copy', 'toc.follow', 'toc.integrate' },
       palette = { palette('default', 'material/weather-night', 'Dark'),
         palette('slate', 'material/weather-sunny', 'Light') } },
     markdown_extensions = { 'attr_list', 'tables', 'md_in_html', 'pymdownx.superfences', 'pymdownx.highlight',

@@ -150,7 +150,9 @@ void note_entry(lua_State* L, std::string_view text) {
     lua_rawseti(L, -3, static_cast<int>(lua_objlen(L, -3)) + 1);
   }
   lua_getfield(L, -1, "text");
-  std::string all = lua_tostring(L, -1);
+  std::size_t size = 0;
+  const char* before = lua_tolstring(L, -1, &size);
+  std::string all(before, size);
   lua_pop(L, 1);
   set_field(L, "text", all.append(text).append("\n"));
   lua_pop(L, 2);

@@ -28,7 +28,8 @@ void apply(TerminalMode mode) {
   }
   if (mode == TerminalMode::editing) {
     modes.c_lflag &= ~static_cast<tcflag_t>(ISIG | IEXTEN);
-    modes.c_iflag &= ~static_cast<tcflag_t>(IXON | ISTRIP);
+    // A pasted CR LF must not become two ends of lines.
+    modes.c_iflag &= ~static_cast<tcflag_t>(IXON | ISTRIP | ICRNL | INLCR | IGNCR);
   }
   ::tcsetattr(STDIN_FILENO, TCSANOW, &modes);
   if (marks_pastes == (mode == TerminalMode::editing)) return;

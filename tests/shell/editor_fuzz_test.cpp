@@ -52,7 +52,7 @@ std::pair<std::size_t, int> write_plainly(ScreenModel& model, std::string_view l
     char number[16] = "?";
     if (size <= 0) std::snprintf(number, sizeof number, "\\%03d", line[i] & 0xFF);
     if (size > 0 && width == 0 && !combines)
-      std::snprintf(number, sizeof number, point >= 0x80 && point < 0xA0 ? "\\%03d" : "\\u{%X}",
+      std::snprintf(number, sizeof number, point < 0xA0 ? "\\%03d" : "\\u{%X}",
                     static_cast<unsigned>(point));
     const auto bytes = text.size();
     if (line[i] == '\t') {
@@ -132,7 +132,9 @@ class Fuzz {
       case 2: {
         std::string text = "\033[200~";
         for (unsigned i = pick(12); i > 0; --i)
-          text += pick(3) == 0 ? "\r\n" : kTexts[pick(std::size(kTexts))];
+          text += pick(3) == 0   ? "\r\n"
+                  : pick(4) == 0 ? std::string(1, static_cast<char>(pick(32)))
+                                 : kTexts[pick(std::size(kTexts))];
         return text + (pick(10) == 0 ? "\003" : "\t1\033[201~");
       }
       case 3:

@@ -32,6 +32,18 @@ TEST_F(Prompt, ShowsTheLastExpressionOfAPastedBlock) {
   EXPECT_TRUE(terminal.expect("\n3 9\n")) << terminal.screen();
 }
 
+TEST_F(Prompt, PastesStringsUnchanged) {
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type(pasted("s = [[a\r\nb\rc]]"));
+  terminal.type("#s .. ' of ' .. s:gsub('\\n', '-')\n");
+  EXPECT_TRUE(terminal.expect("\n5 of a-b-c\n")) << terminal.screen();
+  terminal.type(pasted(std::string("s = 'a\0\033\177'", 10)));
+  EXPECT_TRUE(terminal.expect("s = 'a\\000\\027\\127'")) << terminal.screen();
+  terminal.type("table.concat({ s:byte(1, -1) }, ' ')\n");
+  EXPECT_TRUE(terminal.expect("\n97 0 27 127\n")) << terminal.screen();
+}
+
 TEST_F(Prompt, TakesSessionsThatWereCopiedWithTheirPrompts) {
   auto terminal = start();
   ASSERT_TRUE(terminal.expect("pd> "));

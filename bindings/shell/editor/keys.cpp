@@ -32,14 +32,12 @@ std::string name_of_sequence(const std::string& parameters, char last) {
   return ((modifiers & 4) != 0 ? "C-" : (modifiers & 2) != 0 ? "M-" : "") + found->second;
 }
 
-// Returns the pasted text with "\n" at the ends of its lines, but not at its own end, and without
-// other control characters.
+// Returns the pasted text with "\n" at the ends of its lines, but not at its own end.
 std::string cleaned(std::string_view pasted) {
   std::string text;
   for (std::size_t i = 0; i < pasted.size(); ++i) {
     if (pasted[i] == '\n' && i > 0 && pasted[i - 1] == '\r') continue;
-    const char c = pasted[i] == '\r' ? '\n' : pasted[i];
-    if (!is_control(c) || c == '\n' || c == '\t') text += c;  // a tab may be inside of a string
+    text += pasted[i] == '\r' ? '\n' : pasted[i];
   }
   text.erase(text.find_last_not_of('\n') + 1);
   return text;

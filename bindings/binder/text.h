@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace pushdown {
 
 // Returns whether the locale says that the terminal accepts UTF-8. The first of these variables
@@ -21,16 +23,20 @@ inline bool utf8_locale() {
 }
 
 // Returns the text as a terminal may show it. Control characters, which could move its cursor or
-// rename its window, become \027 with their number. Tabs and line ends stay, except in names and
-// values, which are in one line.
+// rename its window, and bytes that are not UTF-8 become \027 with their number. Tabs and line ends
+// stay, except in names and values, which are in one line.
 inline std::string without_controls(std::string_view text, bool one_line = false) {
   std::string result;
   result.reserve(text.size());
+  auto invalid = find_invalid_utf8(text);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
     const bool second_set = byte == 0xC2 && next >= 0x80 && next <= 0x9F;  // U+0080 to U+009F
-    if (!second_set && (byte >= 32 ? byte != 127 : !one_line && (byte == '\n' || byte == '\t'))) {
+    const bool valid = i != invalid;
+    if (!valid && (invalid = find_invalid_utf8(text.substr(i + 1)))) *invalid += i + 1;
+    if (valid && !second_set &&
+        (byte >= 32 ? byte != 127 : !one_line && (byte == '\n' || byte == '\t'))) {
       result += text[i];
       continue;
     }

@@ -72,15 +72,19 @@ class PlainEditor : public Editor {
 
 // Returns the words in columns that fill the lines of a window.
 std::string in_columns(const std::vector<std::string>& words, int width) {
+  std::vector<std::string> shown;
   std::size_t longest = 0;
-  for (const auto& word : words) longest = std::max(longest, count_columns(word) + 2);
+  for (const auto& word : words) {
+    shown.push_back(without_controls(word, true));
+    longest = std::max(longest, count_columns(shown.back()) + 2);
+  }
   const auto columns = std::max<std::size_t>(1, static_cast<std::size_t>(width) / longest);
   const auto rows = (words.size() + columns - 1) / columns;
   std::string text;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t i = row; i < words.size(); i += rows) {
-      text += without_controls(words[i], true);
-      if (i + rows < words.size()) text.append(longest - count_columns(words[i]), ' ');
+      text += shown[i];
+      if (i + rows < words.size()) text.append(longest - count_columns(shown[i]), ' ');
     }
     text += "\r\n";
   }

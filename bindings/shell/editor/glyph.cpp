@@ -32,9 +32,9 @@ bool is_ascii(std::string_view text, std::size_t place) {
   return place >= text.size() || (text[place] & 0x80) == 0;
 }
 
-std::string formatted(const char* format, int number) {
+std::string code_of(utf8proc_int32_t point) {
   char text[16];
-  std::snprintf(text, sizeof text, format, number);
+  std::snprintf(text, sizeof text, "\\u{%X}", static_cast<unsigned>(point));
   return text;
 }
 
@@ -70,8 +70,7 @@ Glyph glyph_at(std::string_view text, std::size_t place, int column) {
   if (const auto safe = without_controls(bytes, true); safe != bytes)
     glyph.shown = safe;
   else if (glyph.width == 0)
-    glyph.shown =
-        point.valid ? formatted("\\u{%X}", point.code) : formatted("\\%03d", text[place] & 0xFF);
+    glyph.shown = code_of(point.code);
   if (!glyph.shown.empty()) glyph.width = static_cast<int>(glyph.shown.size());
   return glyph;
 }

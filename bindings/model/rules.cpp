@@ -1,4 +1,6 @@
 // pd.model.insert_rules and extract_pda: insert automata into networks and extract them.
+#include <algorithm>
+
 #include "analysis/pda_extraction.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
@@ -6,6 +8,7 @@
 #include "bindings/model/classes.h"
 #include "bindings/pda/classes.h"
 #include "bindings/session/state.h"
+#include "bindings/train/evaluation.h"
 #include "model/rule_insertion.h"
 #include "pda/minimisation.h"
 
@@ -98,8 +101,18 @@ struct InsertOptions : RuleOptions {
   }
 };
 
-Results insert(lua_State* L, Recognizer& model, const Hints& hints, const InsertOptions& chosen) {
-  const auto report = insert_rules(model, all_hints(L, hints), chosen);
+// Returns the recognizer. Whether it is an 'nspda' is for the core to check.
+Recognizer& recognizer_of(lua_State* L, const AnyModel& model) {
+  if (const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model))
+    return **recognizer;
+  std::string kind = model_of(model)->kind();
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  fail(running_function(L), "expected a recognizer with architecture = 'nspda', got a {}", kind);
+}
+
+Results insert(lua_State* L, const AnyModel& model, const Hints& hints,
+               const InsertOptions& chosen) {
+  const auto report = insert_rules(recognizer_of(L, model), all_hints(L, hints), chosen);
   return {push_report(L, report_table(report), to_text(report))};
 }
 
@@ -135,8 +148,8 @@ struct ExtractOptions : ExtractionOptions {
   }
 };
 
-Results extract(lua_State* L, const Recognizer& model, const ExtractOptions& chosen) {
-  const auto extraction = extract_pda(model, chosen);
+Results extract(lua_State* L, const AnyModel& model, const ExtractOptions& chosen) {
+  const auto extraction = extract_pda(recognizer_of(L, model), chosen);
   Json table{{"controls", extraction.controls},   {"pairs", extraction.pairs},
              {"end_marks", extraction.end_marks}, {"strings", extraction.strings},
              {"accepted", extraction.accepted},   {"agreed", extraction.agreed}};

@@ -11,8 +11,8 @@ namespace {
 const StatePushdown& network_of(const Recognizer& recognizer) {
   const auto* network = dynamic_cast<const StatePushdown*>(&recognizer.network());
   check(network != nullptr, "model.extract_pda",
-        "automata are extracted from a recognizer with architecture = 'nspda', got {}",
-        recognizer.network().line());
+        "expected a recognizer with architecture = 'nspda', got one with architecture = '{}'",
+        recognizer.options()["architecture"].get<std::string>());
   check(!recognizer.memory_moves() || recognizer.refinement(false).passes == 1, "model.extract_pda",
         "evaluation_passes must be 1 with memory_in_passes = 'moves'");
   return *network;

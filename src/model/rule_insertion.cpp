@@ -21,8 +21,8 @@ constexpr const char* kNames[Programmed::kTensors] = {
 const StatePushdown& network_of(const Recognizer& recognizer) {
   const auto* network = dynamic_cast<const StatePushdown*>(&recognizer.network());
   check(network != nullptr, kWhere,
-        "rules are inserted into a recognizer with architecture = 'nspda', got {}",
-        recognizer.network().line());
+        "expected a recognizer with architecture = 'nspda', got one with architecture = '{}'",
+        recognizer.options()["architecture"].get<std::string>());
   check(recognizer.options()["reading"] == "top", kWhere,
         "the network must read the top of its stack (reading = 'top'), got reading = '{}'",
         recognizer.options()["reading"].get<std::string>());

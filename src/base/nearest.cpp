@@ -42,6 +42,9 @@ std::vector<std::string> names_near(std::string_view wanted,
   std::size_t best = wanted.size() < 6 ? 1 : wanted.size() < 9 ? 2 : 3;
   std::vector<std::string> nearest;
   for (const auto& name : valid) {
+    // A name of another length is that many edits away, which a text of millions of letters would
+    // take long to count.
+    if (wanted.size() > name.size() + best) continue;
     const std::size_t distance = distance_of(wanted, name);
     // Names that share no letters are not near, however short they are.
     if (distance > best || distance >= std::max(wanted.size(), name.size())) continue;

@@ -87,7 +87,7 @@ test('the values that a file can reach are known', function()
   end
   for _, f in ipairs { math.random, math.randomseed, string.dump, string.find, string.match, string.gmatch, string.gsub,
     string.rep, string.reverse, string.upper, string.lower, string.sub, string.format, table.sort, table.concat,
-    tonumber } do
+    tonumber, unpack } do
     harmless[f] = nil
   end
   local outside, seen = {}, {}
@@ -185,6 +185,14 @@ test('work on long texts ends', function()
     refused('attack%.lua:2: the file takes more than 100000000 steps',
       "local a = ('1'):rep(1e7)\nfor i = 1, 1e7 do local b = " .. text .. ' end')
   end
+  refused('attack%.lua:1: the file takes more than 100000000 steps',
+    "for i = 1, 1e7 do local n = select('#', unpack({}, 1, 7000)) end")
+  test.equal(attack("assert(select('#', unpack({ 1, nil, 3 }, 1, 3)) == 3 and unpack({ 1, 2 }, 2) == 2) "
+    .. "rule(\"S -> 'a'\")"), nil)
+  -- A name of any length is one step, and its beginning is shown.
+  test.linear(1e5, function(n)
+    refused("'" .. ('n'):rep(100) .. '%.%.%.' .. "' is not a word", 'x = ' .. ('n'):rep(n))
+  end)
   -- Operators are not functions. The time that they take counts.
   local before = pd.grammar.limits {}
   pd.grammar.limits { steps = 1e7 }
@@ -236,6 +244,7 @@ test('depth ends', function()
   refused('chunk has too many syntax levels', 'local x = ' .. ('('):rep(1000) .. '1' .. (')'):rep(1000))
   refused('fewer than 64 nested tables', 'local t = 1 for i = 1, 100 do t = { t } end option("x", t, "doc")')
   refused('4 million values', 'local t = 1 for i = 1, 40 do t = { t, t } end option("x", t, "doc")')
+  refused('attack%.lua:2: more than 1000 options', "doc 'x'\nfor i = 1, 1e5 do option('a' .. i, 1, 'd') end")
   refused('256 MB of text', "local s, t = ('x'):rep(1e6), {} for i = 1, 1e4 do t[i] = s end symbols(t)")
 end)
 

@@ -23,6 +23,8 @@ local kind_of = { rule = 'grammar', unambiguous = 'grammar', prune = 'grammar', 
   transition = 'automaton', bottom = 'automaton', states = 'automaton', stack_symbols = 'automaton',
   accepting = 'automaton', at_bottom = 'automaton', dead = 'automaton', strength = 'automaton' }
 local nouns = { grammar = 'grammar', automaton = 'pushdown automaton' }
+-- The core checks and describes every option.
+local most_options = 1000
 
 -- The words of one file. Each writes to `spec`; `given` are the options of the caller.
 local function words_of(spec, path, given, resolve)
@@ -60,6 +62,7 @@ local function words_of(spec, path, given, resolve)
   function words.option(name, default, doc, limits)
     check_text('the name of an option', name)
     check_text(("the doc of option '%s'"):format(name), doc)
+    if #spec.options == most_options then fail('more than %d options', most_options) end
     local declared = { name = name, default = default, doc = doc }
     for key, value in pairs(limits or {}) do declared[key] = value end
     if type(default) == 'number' then declared.type = declared.integer and 'integer' or 'number' end
@@ -161,6 +164,15 @@ local function strings_counted(count_steps)
   return strings
 end
 
+-- Calls with thousands of values count them.
+local function unpack_counted(count_steps)
+  return function(list, first, last)
+    first, last = first or 1, last or #list
+    if last - first >= 100 then count_steps(last - first) end
+    return unpack(list, first, last)
+  end
+end
+
 -- Calls from C into Lua and back into C use the stack of the process, which LuaJIT does not check.
 local deepest_call = 100
 local function bounded(f, calls)
@@ -183,15 +195,17 @@ local function environment(words, strings, count_steps)
   end
   local env = { math = copy(math), string = strings, table = copy(table), ipairs = ipairs,
     pairs = pairs, tostring = tostring, tonumber = counted('tonumber', tonumber, count_steps, true), type = type,
-    error = error, assert = assert, select = select, unpack = unpack }
+    error = error, assert = assert, select = select, unpack = unpack_counted(count_steps) }
   env.math.randomseed, env.math.random = nil, nil
   env.table.sort = bounded(table.sort, calls)
   env.table.concat = counted('concat', table.concat, count_steps)
   for name, word in pairs(words) do env[name] = word end
   return setmetatable(env, {
     __index = function(_, name)
-      local near = pd._text.nearest(tostring(name), words_in_order)
-      error(("'%s' is not a word of a grammar or automaton file%s; the words are %s"):format(tostring(name),
+      local shown = tostring(name)
+      local near = pd._text.nearest(shown, words_in_order)
+      if #shown > 100 then shown = shown:sub(1, 100) .. '...' end
+      error(("'%s' is not a word of a grammar or automaton file%s; the words are %s"):format(shown,
         near and (", did you mean '%s'?"):format(near) or '', table.concat(words_in_order, ', ')), 2)
     end,
   })

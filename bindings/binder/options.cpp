@@ -95,7 +95,8 @@ class Reader {
       sorted.emplace(key, read(depth + 1, path + "." + key));
     }
     Json values = Json::object();
-    for (auto& [key, value] : sorted) values[key] = std::move(value);
+    auto& entries = values.get_ref<Json::object_t&>();  // without a search for each key
+    for (auto& [key, value] : sorted) entries.emplace_back(key, std::move(value));
     return values;
   }
 

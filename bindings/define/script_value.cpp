@@ -82,9 +82,10 @@ class StateReader {
     if (size > 0) return list;
     std::sort(names.begin(), names.end());
     Json object = Json::object();
+    auto& entries = object.get_ref<Json::object_t&>();  // without a search for each name
     for (const auto& name : names) {
       lua_getfield(L_, -1, name.c_str());
-      object[name] = read(depth + 1, path + "." + name);
+      entries.emplace_back(name, read(depth + 1, path + "." + name));
       lua_pop(L_, 1);
     }
     return object;

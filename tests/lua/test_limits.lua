@@ -51,6 +51,31 @@ test('large grammars and automata are read and written in linear time', function
   test.equal(#pd.pda.load('dyck_pda', { bracket_types = 400 }):transitions(), 400 * 403)
 end)
 
+test('tables of many names are read in linear time', function()
+  local path = top .. '/names.safetensors'
+  test.linear(10000, function(n)
+    local entries = {}
+    for i = 1, n do entries[i] = ('"k%d":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}'):format(i) end
+    local header = '{' .. table.concat(entries, ',') .. '}'
+    local bytes, length = {}, #header
+    for i = 1, 8 do bytes[i], length = string.char(length % 256), math.floor(length / 256) end
+    files.write(path, table.concat(bytes) .. header)
+    test.equal(pd.tensor.load(path)['k' .. n]:numel(), 0)
+  end)
+  test.linear(10000, function(n)
+    local given = { alphabet = { 'a' } }
+    for i = 1, n do given['k' .. i] = i end
+    test.fails("unknown option 'k1'", function() pd.model.language_model(given) end)
+  end)
+  test.linear(10000, function(n)
+    local record, options = top .. '/many', {}
+    for i = 1, n do options[i] = ('"k%d":%d'):format(i, i) end
+    files.make_folder(record)
+    files.write(record .. '/run.json', '{"options":{' .. table.concat(options, ',') .. '}}')
+    test.equal(pd.registry.record(record).options['k' .. n], n)
+  end)
+end)
+
 -- A sanitizer reserves more than any limit.
 local sanitized = files.read '/proc/self/maps':find 'lib[at]san' ~= nil
 

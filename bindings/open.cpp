@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "base/check.h"
+#include "base/thread_start.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/memory_reserve.h"
@@ -194,6 +196,8 @@ void install_searcher(lua_State* L) {
 }
 
 int open(lua_State* L) {
+  // LibTorch makes a pool of threads before it can be told to use one.
+  require_threads(static_cast<int>(std::thread::hardware_concurrency()) - 1);
   at::set_num_threads(1);
   limit_blas_to_one_thread();
   refuse_large_tensors();

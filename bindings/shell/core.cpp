@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
+#include "base/thread_start.h"
 #include "bindings/shell/interrupt.h"
 
 namespace pushdown {
@@ -32,6 +34,13 @@ Core::Core() : path_(variable("PUSHDOWN_MODULE")) {
 
 // An exception of a library's initialization leaves the loader locked, so it ends the program.
 Core::Loaded Core::load(const std::string& path) noexcept {
+  // While it is loaded, OpenBLAS starts a thread for each further processor, and raises SIGINT if
+  // it cannot. LibTorch starts as many.
+  try {
+    require_threads(2 * (static_cast<int>(std::thread::hardware_concurrency()) - 1));
+  } catch (const std::exception& error) {
+    return {nullptr, error.what()};
+  }
   std::istringstream first(variable("PUSHDOWN_PRELOAD"));
   for (std::string library; std::getline(first, library);)
     if (!dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return {nullptr, dlerror()};
@@ -43,9 +52,13 @@ void Core::start() {
   std::promise<Loaded> promise;
   loading_ = promise.get_future().share();
   const BlockInterrupts block;
-  std::thread([promise = std::move(promise), path = path_]() mutable {
-    promise.set_value(load(path));
-  }).detach();
+  try {
+    std::thread([promise = std::move(promise), path = path_]() mutable {
+      promise.set_value(load(path));
+    }).detach();
+  } catch (const std::system_error&) {
+    loading_ = {};  // open_function() says what is wrong
+  }
 }
 
 lua_CFunction Core::open_function() {

@@ -13,6 +13,7 @@
 #include "base/flush_denormals.h"
 #include "base/lost_precision.h"
 #include "base/stopping.h"
+#include "base/thread_start.h"
 #include "base/wait.h"
 
 namespace pushdown {
@@ -38,14 +39,11 @@ void spin(const Condition& condition) {
 class Pool {
  public:
   explicit Pool(int helpers) {
-    for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { serve(); });
+    start_threads(
+        threads_, helpers, [this] { serve(); }, [this] { stop(); });
   }
   ~Pool() {
-    {
-      std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
+    stop();
     for (auto& thread : threads_) thread.join();
   }
 
@@ -75,6 +73,14 @@ class Pool {
   }
 
  private:
+  void stop() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+  }
+
   void serve() {
     const FlushDenormals flush;
     inside = true;

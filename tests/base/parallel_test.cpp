@@ -1,12 +1,17 @@
 #include "base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <functional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "base/lost_precision.h"
+#include "base/thread_start.h"
+#include "support/message.h"
 
 namespace pushdown::parallel_test {
 namespace {
@@ -61,6 +66,33 @@ INSTANTIATE_TEST_SUITE_P(Threads, Parallel, testing::Values(1, 2, 5));
 
 TEST(ParallelCount, RefusesInvalidNumbers) {
   EXPECT_THROW(set_thread_count(0), std::invalid_argument);
+}
+
+// The system has no room for so many stacks of threads.
+TEST(ParallelCount, ThreadsThatTheSystemRefusesAreNamed) {
+  struct Limit {
+    rlimit before{};
+    Limit() {
+      getrlimit(RLIMIT_AS, &before);
+      const rlimit low{std::size_t{1} << 30, before.rlim_max};
+      setrlimit(RLIMIT_AS, &low);
+    }
+    ~Limit() { setrlimit(RLIMIT_AS, &before); }
+  };
+  for (const auto& action :
+       {std::function<void()>([] { require_threads(1000); }), {[] { set_thread_count(1000); }}}) {
+    std::string text;
+    {
+      const Limit limit;
+      text = testing_support::message(action);
+    }
+    EXPECT_TRUE(text.starts_with("[threads] cannot start ") && text.find("ulimit") != text.npos)
+        << text;
+    EXPECT_EQ(thread_count(), 1);
+  }
+  require_threads(3);
+  require_threads(0);
+  require_threads(-1);
 }
 
 }  // namespace

@@ -101,6 +101,17 @@ test('a memory into which the module does not fit is named', function()
   end
 end)
 
+test('threads that the system refuses are named before a library waits for them', function()
+  if sanitized or not files.read '/proc/cpuinfo':find 'processor.*processor' then return end
+  -- A thread gets a stack of this size, for which there is no room.
+  for _, words in ipairs { '-e "print(pd.version)"', '-i -e "print(pd.version)"' } do
+    local output = run(('ulimit -s 7000000 && ulimit -v 6000000 && timeout %d %s --threads 1 %s < /dev/null'):format(
+      test.patience, quoted(shell), words))
+    assert(output:find('[threads] cannot start ', 1, true) and output:find('(ulimit -u)', 1, true)
+      and not output:find 'interrupted', output)
+  end
+end)
+
 test('paths that the system refuses are named', function()
   local long = ('n'):rep(300)
   for _, action in ipairs { pd.train.resume, pd.model.load, pd.process.lock, pd.task.corpus } do

@@ -1,6 +1,9 @@
 // Code for devices, compiled at run time and kept on disk.
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <fstream>
 #include <thread>
@@ -8,11 +11,13 @@
 #include "base/notices.h"
 #include "kernel/compile/compiled_code.h"
 #include "kernel/compile/nvrtc.h"
+#include "support/message.h"
 #include "support/scratch.h"
 
 namespace pushdown::device_code_test {
 namespace {
 
+using testing_support::message;
 using testing_support::Scratch;
 
 void overwrite(const Path& path, std::size_t place, char byte) {
@@ -55,6 +60,32 @@ TEST(CodeCache, EveryDamageIsFound) {
   // The entry of another key.
   std::filesystem::rename(path, cache.place("other"));
   EXPECT_THROW(cache.find("other"), std::runtime_error);
+}
+
+// Whoever can write the folder decides which code runs on the device.
+TEST(CodeCache, UsesOnlyAFolderThatNobodyElseCanWrite) {
+  const Scratch folder;
+  const Path own = folder.path() / "device";
+  const CodeCache cache(own);
+  const auto mask = ::umask(0);
+  cache.put("key", "code");
+  ::umask(mask);
+  EXPECT_EQ(std::filesystem::status(own).permissions(), std::filesystem::perms::owner_all);
+  EXPECT_EQ(cache.find("key"), "code");
+  for (const auto writer :
+       {std::filesystem::perms::group_write, std::filesystem::perms::others_write}) {
+    std::filesystem::permissions(own, std::filesystem::perms::owner_all | writer);
+    for (const auto& text :
+         {message([&] { cache.find("key"); }), message([&] { cache.put("key", "x"); })})
+      EXPECT_NE(text.find("that only its owner can write, got mode 7"), text.npos) << text;
+  }
+  std::filesystem::permissions(own, std::filesystem::perms::owner_all);
+  EXPECT_EQ(cache.find("key"), "code");
+  if (::geteuid() != 0) return;  // only root can give a folder away
+  ASSERT_EQ(::chown(own.c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  for (const auto& text :
+       {message([&] { cache.find("key"); }), message([&] { cache.put("key", "x"); })})
+    EXPECT_NE(text.find("expected a folder of user 0, got one of user 12345"), text.npos) << text;
 }
 
 TEST(CodeCache, RemovesWhatWasNotUsedForLongest) {

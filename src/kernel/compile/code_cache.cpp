@@ -1,5 +1,8 @@
 #include "kernel/compile/code_cache.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -29,6 +32,7 @@ std::optional<std::string> CodeCache::find(const std::string& key) const {
   const Path path = place(key);
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
+  check_owner();
   const std::string bytes = read_file(path);
   constexpr std::size_t kDigest = 65;  // with the end of its line
   const std::size_t head = kFormat.size() + kDigest;
@@ -40,9 +44,25 @@ std::optional<std::string> CodeCache::find(const std::string& key) const {
 }
 
 void CodeCache::put(const std::string& key, const std::string& code) const {
+  std::error_code error;
+  if (fs::create_directories(folder_, error)) fs::permissions(folder_, fs::perms::owner_all, error);
   make_writable_folder(folder_);
+  check_owner();
   write_file(place(key), contents(key, code));
   shrink();
+}
+
+void CodeCache::check_owner() const {
+  struct stat found {};
+  if (::stat(folder_.c_str(), &found) != 0) return;  // the next call on it fails
+  if (found.st_uid != ::geteuid())
+    fail_environment("cache", "'{}' is not used: expected a folder of user {}, got one of user {}",
+                     folder_.string(), ::geteuid(), found.st_uid);
+  if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    fail_environment("cache",
+                     "'{0}' is not used: expected a folder that only its owner can write, got mode "
+                     "{1:o}; remove it, because others may have changed it",
+                     folder_.string(), found.st_mode & 07777u);
 }
 
 void CodeCache::shrink() const {

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "record/run_record.h"
 #include "record/run_registry.h"
 
@@ -25,7 +26,7 @@ struct OpenOptions {
   }
 };
 
-std::shared_ptr<RunRegistry> open_registry(const std::string& path, const OpenOptions& options) {
+std::shared_ptr<RunRegistry> open_registry(const PathText& path, const OpenOptions& options) {
   check(!path.empty(), "registry.open", "the path must not be empty");
   return std::make_shared<RunRegistry>(path, options.must_exist, options.busy_seconds);
 }
@@ -50,7 +51,7 @@ std::vector<Json> find_runs(RunRegistry& registry, const CoreOptions<&filter_opt
   return registry.find(options.given);
 }
 
-Json record_of(const std::string& folder) {
+Json record_of(const PathText& folder) {
   check(!folder.empty(), "registry.record", "the folder must not be empty");
   return read_run_record(folder);
 }

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/grammar/file.h"
 #include "bindings/grammar/synchronous.h"
@@ -61,7 +62,7 @@ std::vector<std::string> all_grammars(lua_State* L) {
   return names;
 }
 
-std::string describe_grammar(lua_State* L, const std::string& name) {
+std::string describe_grammar(lua_State* L, const PathText& name) {
   return describe_definition(L, DefinitionKind::grammar, name);
 }
 
@@ -196,7 +197,7 @@ AnyGrammar parse_text(const std::string& text, const std::string& file, bool pru
   return built(parse_synchronous(text, file));
 }
 
-AnyGrammar load_grammar(lua_State* L, const std::string& name, const std::optional<Json>& options) {
+AnyGrammar load_grammar(lua_State* L, const PathText& name, const std::optional<Json>& options) {
   const auto path = find_definition(L, DefinitionKind::grammar, name);
   const Json given = options.value_or(Json::object());
   if (path.extension() == ".lua")

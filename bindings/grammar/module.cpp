@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/estimation.h"
 #include "bindings/grammar/queries.h"
@@ -259,7 +260,7 @@ void bind_grammar_class(Module& module) {
           "grammar:text(notation='own') -> string  Returns the grammar as text: in the notation "
           "that pd.grammar.parse reads ('own'), in that of NLTK ('nltk'), which requires other "
           "names for some symbols, or as a list of rules without quotes ('rules').")
-      .def<[](const Grammar& saved, const std::string& path) { write_file(path, to_text(saved)); }>(
+      .def<[](const Grammar& saved, const PathText& path) { write_file(path, to_text(saved)); }>(
           "save",
           "grammar:save(path)  Writes the grammar as text that pd.grammar.load reads from a file "
           "named .pcfg, .cfg or .txt.")

@@ -4,6 +4,7 @@
 #include "analysis/pda_extraction.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/file.h"
 #include "bindings/model/classes.h"
 #include "bindings/pda/classes.h"
@@ -15,12 +16,12 @@
 namespace pushdown {
 namespace {
 
-using OneHint = std::variant<std::shared_ptr<Pda>, std::string>;
+using OneHint = std::variant<std::shared_ptr<Pda>, PathText>;
 using Hints = OneOrMore<OneHint>;
 
 Pda one_hint(lua_State* L, const OneHint& hint) {
   if (const auto* pda = std::get_if<std::shared_ptr<Pda>>(&hint)) return **pda;
-  return load_pda(L, std::get<std::string>(hint), std::nullopt);
+  return load_pda(L, std::get<PathText>(hint), std::nullopt);
 }
 
 Pda all_hints(lua_State* L, const Hints& hints) {

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/model/classes.h"
 #include "bindings/tensor/classes.h"
@@ -103,11 +104,11 @@ void bind_sequence_model(Class<Model>& type) {
          "model:load_parameters(tensors, {options}) -> table  Copies the tensors of a .safetensors "
          "or .npz file, or of a table by name, into the parameters of the same names. Returns "
          "lists of the names matched, missing and left_over. Changes nothing if there is an error.")
-      .template def<[](const Model& model, const std::string& path) { save_model(model, path); }>(
+      .template def<[](const Model& model, const PathText& path) { save_model(model, path); }>(
           "save",
           "model:save(path)  Writes a .safetensors file with the parameters and the description of "
           "the model, which pd.model.load reads.")
-      .template def<[](lua_State* L, const Model& model, const std::string& folder) {
+      .template def<[](lua_State* L, const Model& model, const PathText& folder) {
         export_model_to(L, model, folder);
       }>("export",
          "model:export(folder)  Writes a folder for other programs: model.safetensors with the "

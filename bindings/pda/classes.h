@@ -1,6 +1,7 @@
 // Pushdown automata, their runs and Lang's algorithm as Lua values.
 #pragma once
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/pda/pda_class.h"
 #include "pda/trace.h"
@@ -49,7 +50,7 @@ std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton
                                 const RunOptions& options);
 
 // The result of pd.pda.load.
-Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options);
+Pda load_pda(lua_State* L, const PathText& name, const std::optional<Json>& options);
 // Calls pushdown.plot[kind]{[field] = object, path =} and pushes the SVG.
 Results draw(lua_State* L, const char* kind, const char* field, const Any& object,
              const std::optional<std::string>& path);

@@ -1,6 +1,7 @@
 // Makes automata for pd.pda from files, text, and tables of transitions.
 #include "base/check.h"
 #include "bindings/binder/bind.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/grammar/file.h"
 #include "bindings/pda/classes.h"
@@ -151,7 +152,7 @@ Pda parse_text(const std::string& text) {
 
 }  // namespace
 
-Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options) {
+Pda load_pda(lua_State* L, const PathText& name, const std::optional<Json>& options) {
   const auto path = find_definition(L, DefinitionKind::automaton, name);
   const Json given = options.value_or(Json::object());
   if (path.extension() != ".lua") {
@@ -191,7 +192,7 @@ void bind_pda_loading(Module& module) {
                               "differ from the number of the grammar's own derivations.")
       .def<[](lua_State* L) { return definition_names(L, DefinitionKind::automaton); }>(
           "list", "list() -> table  Returns the names that load() knows.")
-      .def<[](lua_State* L, const std::string& name) {
+      .def<[](lua_State* L, const PathText& name) {
         return describe_definition(L, DefinitionKind::automaton, name);
       }>("describe", "describe(name_or_path) -> string  Describes an automaton and its options.")
       .texts<&automata_and_hints>();

@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/grammar/unknown.h"
 #include "bindings/tensor/classes.h"
@@ -269,7 +270,7 @@ void bind_pda(lua_State* L) {
       .def<&transitions_table>("transitions",
                                "pda:transitions() -> table  Returns the transitions, each {state, "
                                "top, symbol, next, push or replace or pop, weight, text, origin}.")
-      .def<[](const Pda& pda, const std::string& path) { write_file(path, to_text(pda)); }>(
+      .def<[](const Pda& pda, const PathText& path) { write_file(path, to_text(pda)); }>(
           "save",
           "pda:save(path)  Writes the automaton as text that pd.pda.load reads from a file named "
           ".pda.")

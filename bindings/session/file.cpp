@@ -13,6 +13,7 @@
 #include "base/written_list.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/session/inputs.h"
 #include "record/git_state.h"
 
@@ -27,25 +28,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_text(const std::string& path, const std::string& text) { write_file(path, text); }
+void write_text(const PathText& path, const std::string& text) { write_file(path, text); }
 
-std::string read_text(const std::string& path) { return read_file(path); }
+std::string read_text(const PathText& path) { return read_file(path); }
 
-bool can_read(const std::string& path) {
+bool can_read(const PathText& path) {
   std::error_code ignored;
   const auto type = fs::status(path, ignored).type();
   return (type == fs::file_type::regular || type == fs::file_type::directory) &&
          ::access(path.c_str(), R_OK) == 0;
 }
 
-std::shared_ptr<FileWriter> writer(const std::string& path) {
+std::shared_ptr<FileWriter> writer(const PathText& path) {
   return std::make_shared<FileWriter>(path);
 }
 
 void write_part(FileWriter& out, const std::string& text) { out.write(text); }
 
 // The kind of the path itself; links are not followed.
-std::optional<std::string> kind_of(const std::string& path) {
+std::optional<std::string> kind_of(const PathText& path) {
   std::error_code error;
   switch (fs::symlink_status(path, error).type()) {
     case fs::file_type::none:
@@ -58,7 +59,7 @@ std::optional<std::string> kind_of(const std::string& path) {
 }
 
 // The path without links, dots and double slashes. Parts that do not exist stay unchanged.
-std::string real_path(const std::string& path) {
+std::string real_path(const PathText& path) {
   std::error_code error;
   const fs::path real = fs::weakly_canonical(fs::absolute(path), error);
   if (error) fail_environment("file.real_path", "'{}': {}", path, error.message());
@@ -66,12 +67,12 @@ std::string real_path(const std::string& path) {
   return text.size() > 1 && text.back() == '/' ? text.substr(0, text.size() - 1) : text;
 }
 
-void check_folder(const std::string& path, const char* where) {
+void check_folder(const PathText& path, const char* where) {
   check(kind_of(path) == "folder", where, "'{}' must be a folder, not a link", path);
 }
 
 // The entries of the folder itself.
-std::vector<std::string> names_in_folder(const std::string& path) {
+std::vector<std::string> names_in_folder(const PathText& path) {
   check_folder(path, "file.list");
   std::vector<std::string> names;
   std::error_code error;
@@ -83,7 +84,7 @@ std::vector<std::string> names_in_folder(const std::string& path) {
 }
 
 // The number of files and bytes below a folder; links are not followed.
-Json contents(const std::string& path) {
+Json contents(const PathText& path) {
   check_folder(path, "file.contents");
   std::int64_t files = 0, bytes = 0;
   std::error_code error;
@@ -99,26 +100,26 @@ Json contents(const std::string& path) {
   return {{"files", files}, {"bytes", bytes}};
 }
 
-void keep_list(const std::string& path) {
+void keep_list(const PathText& path) {
   check_folder(path, "file.keep_written_list");
   keep_written_list(path);
 }
 
-void note(const std::string& path) { note_written(path); }
+void note(const PathText& path) { note_written(path); }
 
-std::vector<std::string> list_of(const std::string& path) {
+std::vector<std::string> list_of(const PathText& path) {
   check_folder(path, "file.written_list");
   return written_list(path);
 }
 
-void remove_folder(const std::string& path) {
+void remove_folder(const PathText& path) {
   check_folder(path, "file.remove_folder");
   std::error_code error;
   fs::remove_all(path, error);  // removes links, not their targets
   if (error) fail_environment("file.remove_folder", "'{}': {}", path, error.message());
 }
 
-void make_folder(const std::string& path) {
+void make_folder(const PathText& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error)
@@ -150,14 +151,14 @@ void add_files(const fs::path& folder, const std::string& above, std::vector<std
                      error.message());
 }
 
-std::vector<std::string> files_below(const std::string& folder) {
+std::vector<std::string> files_below(const PathText& folder) {
   std::vector<std::string> paths;
   add_files(folder, "", paths);
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
-Json repository(const std::string& folder) { return git_state(folder); }
+Json repository(const PathText& folder) { return git_state(folder); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "base/stopping.h"
 #include "bindings/binder/bind.h"
+#include "bindings/binder/path.h"
 #include "bindings/binder/registry_keys.h"
 #include "bindings/session/input_path.h"
 #include "bindings/session/state.h"
@@ -101,9 +102,9 @@ Results list_inputs(lua_State* L) {
   return {1};
 }
 
-std::string read_data(lua_State* L, const std::string& path) { return read_input(L, "data", path); }
+std::string read_data(lua_State* L, const PathText& path) { return read_input(L, "data", path); }
 
-std::string sha256_of(const std::string& path) {
+std::string sha256_of(const PathText& path) {
   const auto digest = sha256_of_file(path);
   if (digest.empty()) fail_environment("file.sha256", "cannot read '{}'", path);
   return digest;

@@ -11,6 +11,7 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/session/log.h"
 #include "bindings/session/state.h"
 #include "bindings/session/terminal.h"
@@ -60,6 +61,7 @@ struct StartOptions : Command {
 };
 
 std::shared_ptr<Process> start(ProcessPool& pool, StartOptions command) {
+  check_path("process.start", "output", command.file);
   command.output = command.file;
   return pool.start(command);
 }
@@ -97,8 +99,8 @@ void signal_process(Process& process, const std::string& name) {
   process.signal(found->second);
 }
 
-std::shared_ptr<FolderLock> lock(const std::string& folder) { return FolderLock::take(folder); }
-std::optional<bool> locked(const std::string& folder) { return FolderLock::held(folder); }
+std::shared_ptr<FolderLock> lock(const PathText& folder) { return FolderLock::take(folder); }
+std::optional<bool> locked(const PathText& folder) { return FolderLock::held(folder); }
 std::string lock_folder(const FolderLock& held) { return held.folder().string(); }
 std::int64_t pid_of(const Process& process) { return process.pid(); }
 std::int64_t own_pid() { return ::getpid(); }

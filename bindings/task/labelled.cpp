@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/pda/pda_class.h"
@@ -131,11 +132,11 @@ LabelledDataset own_strings(const OwnLabels& own) {
                           : dataset;
 }
 
-LabelledDataset load(lua_State* L, const std::string& path) {
+LabelledDataset load(lua_State* L, const PathText& path) {
   return parse_labelled(read_input(L, "data", path), path);
 }
 
-void save(const LabelledDataset& dataset, const std::string& path) {
+void save(const LabelledDataset& dataset, const PathText& path) {
   write_file(path, to_text(dataset));
 }
 

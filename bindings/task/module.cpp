@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/grammar/unknown.h"
@@ -80,11 +81,11 @@ std::vector<PhraseTree> trees_of(const Dataset& dataset) {
   return trees;
 }
 
-Dataset load(lua_State* L, const std::string& path) {
+Dataset load(lua_State* L, const PathText& path) {
   return parse_dataset(read_input(L, "data", path), path);
 }
 
-void save(const Dataset& dataset, const std::string& path) { write_file(path, to_text(dataset)); }
+void save(const Dataset& dataset, const PathText& path) { write_file(path, to_text(dataset)); }
 
 std::vector<std::string> strings_of(const Dataset& dataset) {
   std::vector<std::string> texts;

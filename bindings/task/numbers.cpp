@@ -7,6 +7,7 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/kinds.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/session/state.h"
 #include "bindings/task/labelled.h"
@@ -26,7 +27,7 @@ namespace task_numbers {
 
 constexpr auto kWhere = "task.number_examples";
 
-ConlluFiles open_conllu(lua_State* L, const std::string& path) {
+ConlluFiles open_conllu(lua_State* L, const PathText& path) {
   auto files = files_named("task.conllu", path, ".conllu");
   note_input_files(L, "data", files);
   return ConlluFiles(std::move(files));
@@ -55,7 +56,7 @@ Json next_sentence(ConlluFiles& files) {
   return table;
 }
 
-NumberExamples from_treebank(lua_State* L, const std::string& path,
+NumberExamples from_treebank(lua_State* L, const PathText& path,
                              const NumberTreebankOptions& options) {
   note_input_files(L, "data", files_named(kWhere, path, ".conllu"));
   NumberTreebank bank(options);
@@ -103,7 +104,7 @@ struct ExampleOptions {
   }
 };
 
-NumberData examples(lua_State* L, const std::string& path, const ExampleOptions& options) {
+NumberData examples(lua_State* L, const PathText& path, const ExampleOptions& options) {
   const auto format = options.format.value_or(number_format(path));
   const Json own = resolve_by_kind(kWhere, format_options(), format, options.rest);
   const auto fold = options.lower ? lower_case() : Fold();
@@ -193,7 +194,7 @@ Json counts(const NumberData& data) {
           {"attractors", list}};
 }
 
-void save(const NumberData& data, const std::string& path) {
+void save(const NumberData& data, const PathText& path) {
   write_file(path, number_lines(data.examples));
 }
 

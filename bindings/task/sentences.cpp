@@ -5,6 +5,7 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/session/inputs.h"
 #include "bindings/session/progress.h"
@@ -61,7 +62,8 @@ struct PreparedSentences {
 };
 
 // {train=, test=} and so on.
-Results sentences(lua_State* L, const std::string& path, const PreparedSentences& given) {
+Results sentences(lua_State* L, const PathText& path, const PreparedSentences& given) {
+  check_path(kWhere, "folder", given.folder);
   const Json& resolved = given.core;
   SentenceOptions options;
   if (given.alphabet) options.alphabet = *given.alphabet;
@@ -99,7 +101,7 @@ Results sentences(lua_State* L, const std::string& path, const PreparedSentences
   return {1};
 }
 
-Shared load(lua_State* L, const std::string& path) {
+Shared load(lua_State* L, const PathText& path) {
   note_input_files(L, "data", {path});
   return std::make_shared<TokenFile>(path);
 }

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/session/inputs.h"
 #include "bindings/task/text.h"
@@ -37,7 +38,7 @@ struct TextOptions : CorpusOptions {
 };
 
 // {train=, valid=, test=}
-Results corpus(lua_State* L, const std::string& path, const TextOptions& given) {
+Results corpus(lua_State* L, const PathText& path, const TextOptions& given) {
   Corpus made;
   if (std::filesystem::is_directory(path)) {
     check(!given.shares, "task.corpus", "shares split one file, but '{}' is a folder", path);
@@ -72,11 +73,11 @@ RunningText own_words(const OwnWords& own) {
   return RunningText(std::move(alphabet), std::move(ids));
 }
 
-RunningText load(lua_State* L, const std::string& path) {
+RunningText load(lua_State* L, const PathText& path) {
   return parse_running_text(read_input(L, "data", path), path);
 }
 
-void save(const RunningText& text, const std::string& path) { write_file(path, to_text(text)); }
+void save(const RunningText& text, const PathText& path) { write_file(path, to_text(text)); }
 
 std::string words_of(const RunningText& text, std::optional<std::int64_t> first,
                      std::optional<std::int64_t> last) {

@@ -1,5 +1,6 @@
 // pd.tensor.load and pd.tensor.save: tensors in files of other programs.
 #include "base/check.h"
+#include "bindings/binder/path.h"
 #include "bindings/session/state.h"
 #include "bindings/tensor/classes.h"
 #include "train/records/tensor_files.h"
@@ -24,7 +25,7 @@ struct SaveOptions {
 
 // Returns one tensor for an .npy file and otherwise a table by name, then the metadata.
 std::tuple<std::variant<Tensor, std::map<std::string, Tensor>>, std::map<std::string, std::string>>
-load_tensors(lua_State* L, const std::string& path, const LoadOptions& options) {
+load_tensors(lua_State* L, const PathText& path, const LoadOptions& options) {
   const at::Device device = options.device ? parse_device(*options.device) : session(L).device;
   TensorFile file = read_tensors(path);
   if (file.tensors.size() == 1 && file.tensors[0].first.empty())
@@ -34,7 +35,7 @@ load_tensors(lua_State* L, const std::string& path, const LoadOptions& options) 
   return {tensors, file.metadata};
 }
 
-void save_tensors(const std::string& path,
+void save_tensors(const PathText& path,
                   const std::variant<Tensor, std::map<std::string, Tensor>>& given,
                   const SaveOptions& options) {
   TensorFile file;

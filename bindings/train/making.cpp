@@ -9,6 +9,7 @@
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/kinds.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/define/definition.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/model/classes.h"
@@ -147,6 +148,7 @@ bool resumes(const TrainerOptions& options) {
   const Json& rest = options.rest;
   const bool overwrite = rest.contains("overwrite") && rest["overwrite"] == true;
   const bool named = rest.contains("run_folder") && rest["run_folder"].is_string();
+  if (named) check_path("train.trainer", "run_folder", rest["run_folder"]);
   if (!options.resume) return named && !overwrite;
   check(!*options.resume || named, "train.trainer", "resume needs run_folder, which names the run");
   check(!*options.resume || !overwrite, "train.trainer",
@@ -256,7 +258,7 @@ struct ResumeOptions {
   }
 };
 
-TrainingPtr resume(lua_State* L, const std::string& folder, const ResumeOptions& options) {
+TrainingPtr resume(lua_State* L, const PathText& folder, const ResumeOptions& options) {
   const std::string target = mirror_target(L, options.mirror);
   return opened(L, resume_trainer(folder, options.changes, about_now(L), session_kinds(L)), folder,
                 options.progress, target, nullptr);

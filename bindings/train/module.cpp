@@ -6,6 +6,7 @@
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/kinds.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/define/definition.h"
 #include "bindings/model/classes.h"
 #include "bindings/session/log.h"
@@ -65,7 +66,7 @@ struct SaveTrainerOptions {
   }
 };
 
-void save_trainer(lua_State* L, Training& training, const std::string& folder,
+void save_trainer(lua_State* L, Training& training, const PathText& folder,
                   const SaveTrainerOptions& options) {
   training.trainer->save(folder, options.overwrite, about_now(L));
   draw_curves(L, *training.trainer, folder);
@@ -88,8 +89,7 @@ struct LoadModelOptions {
   }
 };
 
-SequenceModelPtr load_trainer(lua_State* L, const std::string& path,
-                              const LoadModelOptions& options) {
+SequenceModelPtr load_trainer(lua_State* L, const PathText& path, const LoadModelOptions& options) {
   return load_model(path, options.which, options.device, session_kinds(L));
 }
 

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/binder/text.h"
 #include "task/bracketed_text.h"
 #include "task/file_set.h"
@@ -52,7 +53,7 @@ std::vector<PhraseTree> parse_trees(const std::string& text, ParseOptions option
   return parse_brackets(text, "text", options);
 }
 
-std::vector<PhraseTree> read_trees(lua_State* L, const std::string& path, ReadOptions options) {
+std::vector<PhraseTree> read_trees(lua_State* L, const PathText& path, ReadOptions options) {
   options.unlabelled = !options.labels;
   std::vector<PhraseTree> trees;
   for (const auto& file : files_named("tree.read", path, options.ending)) {
@@ -64,7 +65,7 @@ std::vector<PhraseTree> read_trees(lua_State* L, const std::string& path, ReadOp
 
 std::string brackets(const PhraseTree& tree) { return bracketed(tree); }
 
-void save(const TreeList& trees, const std::string& path) {
+void save(const TreeList& trees, const PathText& path) {
   std::string text;
   for (const auto& tree : trees) text += bracketed(*tree) + "\n";
   write_file(path, text);

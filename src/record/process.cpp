@@ -68,6 +68,9 @@ std::string describe(const Ending& ending) {
 Process::Process(const Command& command) {
   check(!command.words.empty(), "process.start",
         "the command must contain at least the program, got no words");
+  for (const auto& word : command.words)
+    check(word.find('\0') == word.npos, "process.start",
+          "a word of the command must not contain the byte 0, got '{}' before it", word.c_str());
   Spawning spawning;
   const std::string output = command.output.empty() ? "/dev/null" : command.output.string();
   posix_spawn_file_actions_addopen(&spawning.actions, 0, "/dev/null", O_RDONLY, 0);

@@ -112,6 +112,36 @@ test('threads that the system refuses are named before a library waits for them'
   end
 end)
 
+test('a path with a byte 0 is refused, not cut', function()
+  files.write(top .. '/a', 'kept')
+  local path = top .. '/a\0B'
+  local s = grammar:sampler { lengths = { 3, 3 } }
+  local data = s:dataset(1, { seed = 1 })
+  local m = model({ kind = 'elman', hidden = 2 })
+  local file = pd.file
+  for _, action in ipairs { function(p) file.write(p, 'x') end, file.read, file.can_read, file.writer, file.kind,
+    file.real_path, file.list, file.files, file.make_folder, file.contents, file.keep_written_list,
+    file.note_written, file.written_list,
+    file.remove_folder, file.sha256, file.repository, pd.process.lock, pd.process.locked, pd.registry.open,
+    pd.registry.record, pd.tensor.load, pd.train.resume, pd.model.load, pd.task.corpus, pd.task.load_dataset,
+    pd.task.load_sentences, pd.tree.read, pd.grammar.load, pd.grammar.describe, pd.pda.load, pd.pda.describe } do
+    test.fails('expected a path, got a text with byte 0x00 at position', function() action(path) end)
+  end
+  for _, object in ipairs { m, data, grammar, pd.pda.load 'dyck_pda' } do
+    test.fails('expected a path, got a text with byte 0x00', function() object:save(path) end)
+  end
+  test.fails("option 'run_folder' must be a path, got a text with byte 0x00", function()
+    pd.train.trainer { model = m, train = data, valid = data, epochs = 1, run_folder = path }
+  end)
+  test.fails("option 'output' must be a path", function()
+    pd.process.pool():start { command = { 'true' }, output = path }
+  end)
+  test.fails("a word of the command must not contain the byte 0, got 'a' before it", function()
+    pd.process.pool():start { command = { 'true', 'a\0b' } }
+  end)
+  test.equal(files.read(top .. '/a'), 'kept')
+end)
+
 test('paths that the system refuses are named', function()
   local long = ('n'):rep(300)
   for _, action in ipairs { pd.train.resume, pd.model.load, pd.process.lock, pd.task.corpus } do

@@ -70,8 +70,9 @@ struct CellLayer {
 // tensors in its state, and a function step(x, old), x : B x I, which returns the new tensors; the
 // first is the hidden vector. The step is a template over the type of its vectors
 // (recurrence/trace/step_trace.h). The tensors are B x H each, unless the layer has a function
-// state_sizes(), which returns their widths. A constant kReadsHidden = false says that the step
-// does not read the old hidden vector.
+// state_sizes(), which returns their widths. They are 0 at first, or as the array kStart of kStates
+// numbers says. A constant kReadsHidden = false says that the step does not read the old hidden
+// vector.
 template <class Layer>
 class Layered : public Controller {
  public:
@@ -95,8 +96,12 @@ class Layered : public Controller {
     if constexpr (requires(const Layer& layer) { layer.state_sizes(); })
       sizes = layers_.front().state_sizes();
     ControllerState state;
-    for (std::size_t k = 0; k < layers_.size() * Layer::kStates; ++k)
-      state.push_back(at::zeros({batch, sizes[k % Layer::kStates]}, tensor_options_));
+    for (std::size_t k = 0; k < layers_.size() * Layer::kStates; ++k) {
+      const std::size_t own = k % Layer::kStates;
+      double start = 0;
+      if constexpr (requires { Layer::kStart; }) start = Layer::kStart[own];
+      state.push_back(at::full({batch, sizes[own]}, start, tensor_options_));
+    }
     return state;
   }
   std::pair<Tensor, ControllerState> step(const Tensor& input, const ControllerState& state,

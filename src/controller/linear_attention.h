@@ -28,6 +28,10 @@ inline OptionSpec lowest_eigenvalue_option() {
       .between(-1, 0);
 }
 
+// The start of a stabilizer, the logarithm by which a memory is scaled. An empty memory has none:
+// it would be minus infinity, of which products with 0 are not numbers.
+constexpr double kNoStabilizer = -1e30;
+
 // x sigmoid(x). Call it by its qualified name.
 template <class V>
 V silu(const V& x) {

@@ -7,10 +7,12 @@
 //   i' = exp(i - m'),   f' = exp(log_f + m - m')
 //   C' = f' C + i' v k^T,   n' = f' n + i' k
 //   h' = sigmoid(o) C' q / max(|n'^T q|, exp(-m'))
-// m' does not change h' and keeps C' and n' small. The normalization, the convolution and the
+// m' does not change h' and keeps C' and n' small. It begins at minus infinity, as C = n = 0: the
+// first m' is i, whatever f is. The normalization, the convolution and the
 // projections around the cell of the published blocks are left out. Gates and keys do not depend on
 // h, unlike those of `scalar_lstm`. `mlstm` is another cell, the multiplicative LSTM. The state
 // contains h, C, n and m of every layer.
+#include <array>
 #include <cmath>
 
 #include "controller/linear_attention.h"
@@ -20,11 +22,13 @@ namespace {
 
 struct MatrixLstmLayer {
   static constexpr std::size_t kStates = 4;
+  static constexpr std::array kStart{0.0, 0.0, 0.0, kNoStabilizer};
   static constexpr bool kReadsHidden = false;
   std::int64_t hidden, heads;
   bool exponential;
   Tensor weight_ih, bias;  // (4H + 2 heads) x I, 4H + 2 heads
   Tensor ones;             // heads
+  Tensor least;            // heads: the least m' of which exp(-m') and its inverse are numbers
 
   MatrixLstmLayer(const Json& options, const LayerParameters& make)
       : hidden(make.hidden),
@@ -32,12 +36,15 @@ struct MatrixLstmLayer {
         exponential(options["forget_gate"] == "exponential"),
         weight_ih(make.weight("weight_ih", {4 * hidden + 2 * heads, make.input})),
         bias(make.bias("bias", {4 * hidden + 2 * heads})),
-        ones(at::ones({heads}, bias.options().requires_grad(false))) {}
+        ones(at::ones({heads}, bias.options().requires_grad(false))),
+        least(at::full_like(ones, ones.scalar_type() == at::kFloat ? -87.0 : -708.0)) {}
 
   std::vector<std::int64_t> state_sizes() const {
     return {hidden, hidden * hidden / heads, hidden, heads};
   }
 
+  Tensor at_least(const Tensor& x) const { return greater_of(x, least); }
+  Traced at_least(const Traced& x) const { return greater_of(x, StepTrace::of(x).constant(least)); }
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
     const V all = pushdown::linear(x, weight_ih, bias);
@@ -51,7 +58,8 @@ struct MatrixLstmLayer {
     const V added = matrix_vector(key, in, heads);                              // B x H: i' k
     const V cell = matrix_vector(old[1], forget, heads) + outer_product(part(2), added, heads);
     const V normalizer = matrix_vector(old[2], forget, heads) + added;
-    const V bound = greater_of(matrix_vector(normalizer, query, heads).abs(), (-greatest).exp());
+    const V bound =
+        greater_of(matrix_vector(normalizer, query, heads).abs(), (-at_least(greatest)).exp());
     const V read = matrix_vector(matrix_vector(cell, query, heads), ones / bound, heads);
     return {part(3).sigmoid() * read, cell, normalizer, greatest};
   }

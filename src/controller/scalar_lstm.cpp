@@ -5,9 +5,12 @@
 //                                   = f                forget_gate = 'exponential'
 //   i' = exp(i - m'),   f' = exp(log_f + m - m')
 //   c' = f' c + i' tanh(z),   n' = f' n + i',   h' = sigmoid(o) c' / n'
-// m' does not change c' / n' and keeps both small. With several heads, R is block-diagonal: a unit
+// m' does not change c' / n' and keeps both small. It begins at minus infinity, as c = n = 0: the
+// first m' is i, whatever f is. With several heads, R is block-diagonal: a unit
 // reads only the part of h of its head. The normalization and the projections around the cell of
 // the published blocks are left out. The state contains h, c, n and m of every layer.
+#include <array>
+
 #include "controller/linear_attention.h"
 
 namespace pushdown {
@@ -15,6 +18,7 @@ namespace {
 
 struct ScalarLstmLayer {
   static constexpr std::size_t kStates = 4;
+  static constexpr std::array kStart{0.0, 0.0, 0.0, kNoStabilizer};
   std::int64_t hidden, heads;
   bool exponential;
   Tensor weight_ih, weight_hh, bias;  // 4H x I, 4H x H / heads, 4H

@@ -372,6 +372,7 @@ TEST_P(Cells, FollowTheirEquations) {
         for (std::size_t s = 0; s < GetParam().states; ++s)
           first.emplace_back(state[k * GetParam().states + s].size(1), 0.0);
         if (GetParam().options["kind"] == "second_order") first[0][0] = 1;
+        if (first.size() == 4) first[3] = Row(first[3].size(), -1e30);  // no stabilizer yet
         wanted[b].push_back(first);
       }
     for (std::int64_t t = 0; t < kSteps; ++t) {
@@ -485,6 +486,97 @@ TEST_P(Cells, GradientsMatchFiniteDifferences) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Cells, testing::ValuesIn(cases()));
+
+// Gates far beyond the range in which exp is a float32 number. The equations are computed in
+// float64 without a stabilizer. `input` and `forget` are the biases of these gates.
+TEST(ExponentialGates, MayBeOfAnySizeFromTheFirstStepOn) {
+  struct Gates {
+    const char* function;
+    double input, forget;
+  };
+  for (const auto& [function, input, forget] : {Gates{"sigmoid", -87, 0},
+                                                {"sigmoid", -90, 0},
+                                                {"sigmoid", -200, 2},
+                                                {"sigmoid", 95, 3},
+                                                {"sigmoid", 0, -95},
+                                                {"exponential", 0, 90},
+                                                {"exponential", -60, 60},
+                                                {"exponential", 95, -95},
+                                                {"exponential", -90, 91}})
+    for (const auto& [kind, step, heads] :
+         {std::tuple<const char*, Step, std::int64_t>{"scalar_lstm", scalar_lstm, 1},
+          {"matrix_lstm", matrix_lstm, 2}})
+      for (const bool is_double : {true, false}) {
+        const Json options{
+            {"kind", kind}, {"heads", heads}, {"hidden", kHidden}, {"forget_gate", function}};
+        Random random(3);
+        const auto cell = make_controller(
+            options, {kInput, at::TensorOptions(is_double ? at::kDouble : at::kFloat), &random});
+        const bool scalar = kind == std::string("scalar_lstm");
+        const std::int64_t first = (scalar ? 1 : 4) * kHidden, count = scalar ? kHidden : heads;
+        std::vector<Layer> parameters(1);
+        for (const auto& [name, tensor] : cell->parameters()) {
+          const at::NoGradGuard guard;
+          if (name == "bias_l0") {
+            tensor.narrow(0, first, count).add_(input);
+            tensor.narrow(0, first + count, count).add_(forget);
+          }
+          parameters[0].tensors[name.substr(0, name.size() - 3)] = tensor.detach().to(at::kDouble);
+        }
+        constexpr std::int64_t kFew = 3;
+        const Tensor x = at::arange(kFew * kInput, at::kDouble).sin().view({kFew, kInput});
+        const auto loss_of = [&](const Layer& layer) {
+          States state;
+          for (const auto width : scalar ? std::vector<std::int64_t>{4, 4, 4, 4}
+                                         : std::vector<std::int64_t>{4, 8, 4, 2})
+            state.emplace_back(width, 0.0);
+          state[3].assign(state[3].size(), -1e30);
+          std::vector<double> hidden;
+          for (std::int64_t t = 0; t < kFew; ++t) {
+            Row row;
+            for (std::int64_t i = 0; i < kInput; ++i) row.push_back(x[t][i].item<double>());
+            state = step(options, layer, row, state);
+            hidden.insert(hidden.end(), state[0].begin(), state[0].end());
+          }
+          return at::tensor(hidden, at::kDouble);
+        };
+        auto state = cell->initial(1);
+        std::vector<Tensor> hiddens;
+        for (std::int64_t t = 0; t < kFew; ++t) {
+          auto [hidden, next] =
+              cell->step(x.narrow(0, t, 1).to(state[0].scalar_type()), std::move(state));
+          hiddens.push_back(hidden.flatten());
+          state = std::move(next);
+        }
+        const auto what = fmt::format("{}, {}, {}, {}, {}", kind, function, input, forget,
+                                      is_double ? "float64" : "float32");
+        const Tensor found = at::cat(hiddens), wanted = loss_of(parameters[0]);
+        EXPECT_LT(deviation(found.detach().to(at::kDouble), wanted), is_double ? 1e-12 : 3e-6)
+            << what;
+        // A direction in all parameters, with differences of the equations.
+        (found * at::arange(1, found.numel() + 1, found.options())).sum().backward();
+        double derivative = 0;
+        Layer high = parameters[0], low = parameters[0];
+        Random draws(7);
+        constexpr double kStep = 1e-5;
+        for (const auto& [name, tensor] : cell->parameters()) {
+          const auto own = name.substr(0, name.size() - 3);
+          Tensor direction = at::empty(tensor.sizes(), at::kDouble);
+          for (std::int64_t i = 0; i < direction.numel(); ++i)
+            direction.data_ptr<double>()[i] = draws.uniform(-1, 1);
+          high.tensors[own] = parameters[0].tensors[own] + kStep * direction;
+          low.tensors[own] = parameters[0].tensors[own] - kStep * direction;
+          derivative += (direction * tensor.grad()).sum().item<double>();
+        }
+        const double difference =
+            ((loss_of(high) - loss_of(low)) * at::arange(1, wanted.numel() + 1, wanted.options()))
+                .sum()
+                .item<double>() /
+            (2 * kStep);
+        EXPECT_NEAR(derivative, difference, (is_double ? 1e-6 : 1e-4) * (1 + std::abs(difference)))
+            << what;
+      }
+}
 
 Tensor parameter(const Controller& controller, const std::string& name) {
   for (const auto& [key, tensor] : controller.parameters())

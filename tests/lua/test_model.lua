@@ -237,6 +237,32 @@ test('numbers that are not finite are neither set nor written', function()
   os.remove(path)
 end)
 
+-- The expected values are those of the equations in float64, where exp(i) needs no stabilizer.
+test('exponential gates may be of any size at the first step', function()
+  for _, kernels in ipairs { true, false } do
+    for dtype, tolerance in pairs { float32 = 1e-5, float64 = 1e-7 } do
+      local function probability(input, scale)
+        local m = pd.model.language_model { alphabet = { 'a', 'b' }, seed = 1, dtype = dtype, end_symbol = true,
+          controller = { kind = 'scalar_lstm', hidden = 3 }, kernels = kernels }
+        local own = m:parameters()
+        local bias = own['controller.bias_l0']:to_table()
+        for k = 4, 6 do bias[k] = input end
+        m:set_parameters { ['controller.bias_l0'] = bias, ['output.weight'] = own['output.weight'] * scale }
+        local value = m:log_probability 'a b a'
+        local logits = m:logits { 'a', 'b', 'a' }
+        logits:sum():backward()
+        for _, parameter in pairs(m:parameters()) do
+          local slope = parameter:grad()
+          assert(not slope or math.abs(slope:sum():item()) < math.huge)
+        end
+        return value
+      end
+      test.near(probability(-90, 1), -4.34153, 1e-5)
+      test.near(probability(-87, 10), -4.3699630, tolerance)
+    end
+  end
+end)
+
 test('the output layer reads the reading of the stack', function()
   local place = os.tmpname()
   local path = place .. '.safetensors'

@@ -30,10 +30,14 @@ PUSHDOWN_DEVICE inline F greatest_of(Line<F> x, Index n) {
   return greatest;
 }
 template <class F>
+PUSHDOWN_DEVICE inline bool is_finite(F x) {
+  return x - x == 0;
+}
+template <class F>
 PUSHDOWN_DEVICE inline F logsumexp_of(Line<F> x, Index n) {
   const F greatest = greatest_of(x, n);
-  return greatest +
-         array_log(sum_below<F>(n, [&](Index i) { return number_exp(x[i] - greatest); }));
+  const F shift = is_finite(greatest) ? greatest : F(0);  // infinities have no difference
+  return shift + array_log(sum_below<F>(n, [&](Index i) { return number_exp(x[i] - shift); }));
 }
 
 // A row has

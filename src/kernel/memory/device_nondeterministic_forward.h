@@ -76,6 +76,7 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::weigh(
       common = largest[a];
       any = true;
     }
+  if (common - common != 0) common = 0;  // infinities have no difference
   each(team, c * w, [&](Index i) {
     const Index a = i / w;
     const F x = given[i] - (normalized ? largest[a] : common);

@@ -3,7 +3,8 @@
 //     q_t . W_k (x_s + e[min(depth, D - 1)]) / sqrt(d/heads),   depth of s in the parse after t,
 // with a learned vector e for each of D depths; values have none. With D = 2 the layer only sees
 // whether a symbol is part of a larger constituent, as the published program on Dyck languages.
-// Encodings of positions apply to q_t . W_k x_s; the vectors of depths are not rotated.
+// Of the encodings of positions, `relative` adds its u to q_t here, too, as the published program
+// does; the vectors of depths are not rotated and have no distance.
 #pragma once
 #include "model/self_attention.h"
 

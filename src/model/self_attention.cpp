@@ -61,7 +61,7 @@ std::pair<Tensor, NetworkStatePtr> SelfAttention::attend(const Tensor& x,
   const auto length = x.size(1), before = old.keys.size(2);
   const bool rotates = encoding_ == AttentionEncoding::rotary;
   Tensor queries = heads(x, kQueryWeight), keys = heads(x, kKeyWeight);
-  const Tensor added = more ? more(queries) : Tensor();
+  const Tensor added = more ? more(reads_distances() ? queries + bias(5) : queries) : Tensor();
   if (rotates) {
     queries = rotated(queries, before);
     keys = rotated(keys, before);

@@ -24,7 +24,7 @@ class SelfAttention : public Sublayer {
 
  protected:
   // Returns what is added to the products of queries and keys, B x heads x c x (t + c), for the
-  // queries W_q x : B x heads x c x d/heads.
+  // queries W_q x, with `relative` positions W_q x + u : B x heads x c x d/heads.
   using MoreScores = std::function<Tensor(const Tensor& queries)>;
   // Reads with more scores; null: none.
   std::pair<Tensor, NetworkStatePtr> attend(const Tensor& x, const NetworkStatePtr& state,

@@ -65,9 +65,12 @@ class Reference {
       for (int s = 1; s <= t; ++s)
         for (const auto& [begin, end] : all)
           depths[t][s] += end <= t && begin <= s - 1 && s - 1 < end;
+    const bool relative = parameters_.count("layers.1.distance_weight") > 0;
     std::vector<Tensor> x;
-    for (int t = 0; t <= length; ++t)
-      x.push_back(std::sqrt(6.0) * at("embedding")[t == 0 ? 3 : word[t - 1]] + encoding(t));
+    for (int t = 0; t <= length; ++t) {
+      x.push_back(std::sqrt(6.0) * at("embedding")[t == 0 ? 3 : word[t - 1]]);
+      if (!relative) x.back() = x.back() + encoding(t);
+    }
     for (int layer = 1; layer <= 3; ++layer) {
       const std::string name = "layers." + std::to_string(layer) + ".";
       const auto seen = attention(normed(x, name + "norm"), name, layer > 1 ? &depths : nullptr);
@@ -131,22 +134,33 @@ class Reference {
   }
   std::vector<Tensor> attention(const std::vector<Tensor>& x, const std::string& name,
                                 const std::vector<std::vector<int>>* depths) const {
+    const bool relative = parameters_.count(name + "distance_weight") > 0;
     std::vector<Tensor> out;
     for (std::size_t t = 0; t < x.size(); ++t) {
       const Tensor query = at::mv(at(name + "query_weight"), x[t]);
-      std::vector<Tensor> keys, values;
+      std::vector<Tensor> keys, values, distances;
       for (std::size_t s = 0; s <= t; ++s) {
         Tensor input = x[s];
         if (depths != nullptr)
           input = input + at(name + "depth_embedding")[std::min((*depths)[t][s], 2)];
         keys.push_back(at::mv(at(name + "key_weight"), input));
+        if (relative)
+          distances.push_back(
+              at::mv(at(name + "distance_weight"), encoding(static_cast<int>(t - s))));
         values.push_back(at::mv(at(name + "value_weight"), x[s]));
       }
       std::vector<Tensor> heads;
       for (int h = 0; h < 3; ++h) {
         std::vector<Tensor> scores;
-        for (const Tensor& key : keys)
-          scores.push_back(query.narrow(0, 2 * h, 2).dot(key.narrow(0, 2 * h, 2)) / std::sqrt(2.0));
+        const auto own = [h](const Tensor& of) { return of.narrow(0, 2 * h, 2); };
+        for (std::size_t s = 0; s < keys.size(); ++s) {
+          Tensor score = own(query).dot(own(keys[s]));
+          if (relative)
+            score = score + own(query).dot(own(distances[s])) +
+                    own(at(name + "content_bias")).dot(own(keys[s])) +
+                    own(at(name + "distance_bias")).dot(own(distances[s]));
+          scores.push_back(score / std::sqrt(2.0));
+        }
         const Tensor shares = at::stack(scores).softmax(0);
         Tensor sum = at::zeros({2}, at::kDouble);
         for (std::size_t s = 0; s <= t; ++s)
@@ -185,8 +199,10 @@ TEST(PushdownAttention, ValuesAndGradientsAreThoseOfTheEquations) {
       {{2, 2, 1, 0, 1, 0, 0}, {0, 1, 2, 3, 0, 5, 6}},
       {{1}, {0}},
       {{}, {}}};
-  for (const bool end_symbol : {true, false}) {
-    const auto model = make_model(kLayers, end_symbol), other = make_model(kLayers, end_symbol);
+  for (const auto& [end_symbol, positions] :
+       {std::pair{true, "sinusoidal"}, {false, "sinusoidal"}, {true, "relative"}}) {
+    const auto model = make_model(kLayers, end_symbol, positions),
+               other = make_model(kLayers, end_symbol, positions);
     for (const auto& [word, attachments] : cases) {
       const auto found = model.tree_log_probabilities(tensor_of(word), tensor_of(attachments));
       const auto expected = Reference(other).log_probabilities(word, attachments);

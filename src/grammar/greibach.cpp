@@ -17,38 +17,109 @@ namespace {
 
 constexpr std::string_view kWhere = "grammar.greibach";
 
-bool starts_with_terminal(const Rule& rule) {
-  return !rule.right.empty() && rule.right.front().terminal &&
-         std::none_of(rule.right.begin() + 1, rule.right.end(),
-                      [](Symbol symbol) { return symbol.terminal; });
-}
-
 bool start_is_used(const GreibachForm& form) {
   return std::any_of(form.rules.begin(), form.rules.end(), [&](const GreibachRule& rule) {
     return std::find(rule.rest.begin(), rule.rest.end(), form.start) != rule.rest.end();
   });
 }
 
-// Takes the grammar's own rules if they have the form, except for an epsilon rule of the start
-// symbol.
-bool take_rules(const Grammar& grammar, GreibachForm& form) {
-  form.names = grammar.nonterminals();
-  form.start = grammar.start();
-  form.mass = grammar.termination_probabilities();
-  for (const auto& rule : grammar.rules()) {
-    if (rule.weight == 0) continue;
-    if (rule.right.empty() && rule.left == grammar.start()) {
-      form.empty_mass += rule.weight;
-      continue;
+// Takes the grammar's own rules if all of them are empty or begin with a terminal.
+class OwnRules {
+ public:
+  explicit OwnRules(const Grammar& grammar)
+      : grammar_(grammar), size_(static_cast<int>(grammar.nonterminals().size())), empty_(size_) {}
+
+  bool take(GreibachForm& form) {
+    std::vector<bool> has_others(size_);
+    for (const auto& rule : grammar_.rules()) {
+      if (rule.weight == 0) continue;
+      if (!rule.right.empty() && !rule.right.front().terminal) return false;
+      if (rule.right.empty())
+        empty_[rule.left] += rule.weight;
+      else
+        has_others[rule.left] = true;
     }
-    if (!starts_with_terminal(rule)) return false;
-    GreibachRule own{rule.left, rule.right.front().id, {}, rule.weight};
-    for (std::size_t k = 1; k < rule.right.size(); ++k) own.rest.push_back(rule.right[k].id);
-    form.rules.push_back(std::move(own));
+    form_ = &form;
+    form.names = grammar_.nonterminals();
+    form.start = grammar_.start();
+    form.empty_mass = empty_[form.start];
+    form.mass = grammar_.termination_probabilities();
+    for (int a = 0; a < size_; ++a) {
+      form.mass[a] -= empty_[a];
+      only_empty_.push_back(!has_others[a]);
+    }
+    const StopCheck stop;
+    for (const auto& rule : grammar_.rules()) {
+      stop();
+      if (rule.weight == 0 || rule.right.empty()) continue;
+      if (!add({rule.left, rule.right.front().id, {}, rule.weight}, rule.right, 1)) return false;
+    }
+    remove_unreachable(form);
+    return true;
   }
-  form.mass[form.start] -= form.empty_mass;
-  return form.empty_mass == 0 || !start_is_used(form);
-}
+
+ private:
+  // Adds the rules for the symbols from number `at` on; false if there are too many.
+  bool add(GreibachRule rule, const std::vector<Symbol>& right, std::size_t at) {
+    constexpr std::size_t kMost = 64;  // alternatives of a rule
+    if (at == 1) alternatives_ = 0;
+    if (at == right.size()) {
+      form_->rules.push_back(std::move(rule));
+      return ++alternatives_ <= kMost;
+    }
+    const auto symbol = right[at];
+    if (!symbol.terminal && empty_[symbol.id] > 0) {
+      auto shorter = rule;
+      shorter.weight *= empty_[symbol.id];
+      if (!add(std::move(shorter), right, at + 1)) return false;
+      if (only_empty_[symbol.id]) return true;
+    }
+    rule.rest.push_back(symbol.terminal ? terminal(symbol.id) : symbol.id);
+    return add(std::move(rule), right, at + 1);
+  }
+
+  // Rules of weight 0 may be the only ones that lead to a nonterminal.
+  static void remove_unreachable(GreibachForm& form) {
+    std::vector<std::vector<const GreibachRule*>> by_left(form.names.size());
+    for (const auto& rule : form.rules) by_left[rule.left].push_back(&rule);
+    std::vector<bool> reached(form.names.size());
+    std::vector<int> order{form.start};
+    reached[form.start] = true;
+    for (std::size_t k = 0; k < order.size(); ++k)  // order grows
+      for (const auto* rule : by_left[order[k]])
+        for (const int next : rule->rest)
+          if (!reached[next]) {
+            reached[next] = true;
+            order.push_back(next);
+          }
+    std::erase_if(form.rules, [&](const GreibachRule& rule) { return !reached[rule.left]; });
+    for (std::size_t a = 0; a < reached.size(); ++a)
+      if (!reached[a]) form.mass[a] = 0;
+  }
+
+  // Returns the nonterminal that derives this symbol alone.
+  int terminal(int symbol) {
+    const auto [entry, is_new] = terminals_.try_emplace(symbol, form_->names.size());
+    if (is_new) {
+      const auto& own = grammar_.nonterminals();
+      std::string name;
+      do name = "N" + std::to_string(++named_);
+      while (std::find(own.begin(), own.end(), name) != own.end());
+      form_->names.push_back(name);
+      form_->mass.push_back(1);
+      form_->rules.push_back({entry->second, symbol, {}, 1.0});
+    }
+    return entry->second;
+  }
+
+  const Grammar& grammar_;
+  int size_, named_ = 0;
+  GreibachForm* form_ = nullptr;
+  std::vector<double> empty_;  // mass of the empty string from each nonterminal
+  std::vector<bool> only_empty_;
+  std::map<int, int> terminals_;
+  std::size_t alternatives_ = 0;
+};
 
 class Converter {
  public:
@@ -267,7 +338,7 @@ void separate_start(GreibachForm& form) {
 
 GreibachForm greibach_form(const Grammar& grammar) {
   GreibachForm form;
-  if (!take_rules(grammar, form)) {
+  if (!OwnRules(grammar).take(form)) {
     form = GreibachForm();
     Converter(grammar).run(form);
   }

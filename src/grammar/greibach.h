@@ -1,11 +1,12 @@
 // Greibach normal form of a weighted grammar: every rule is A -> a B1 ... Bm (m >= 0), and the
 // start symbol is on no right side. The weight of the empty string is stored separately.
 //
-// A grammar that already has this form keeps its rules. Any other grammar first goes through
-// normal_form.h. Its rules without epsilon and unary rules are A -> a beta and A -> B beta, where
-// beta is one symbol or, after a terminal, may be empty. Let K[A] be the sum of the former and
-// H[B,A] the sum of the beta of A -> B beta. The weights of strings x[A] solve x = x H + K, hence
-// (Rosenkrantz 1967)
+// A grammar whose rules are empty or begin with a terminal keeps them: a terminal inside becomes a
+// nonterminal, and an alternative without each nonterminal that may be empty is added. Any other
+// grammar first goes through normal_form.h. Its rules without epsilon and unary rules are A -> a
+// beta and A -> B beta, where beta is one symbol or, after a terminal, may be empty. Let K[A] be
+// the sum of the former and H[B,A] the sum of the beta of A -> B beta. The weights of strings x[A]
+// solve x = x H + K, hence (Rosenkrantz 1967)
 //   x = K + K Y,   Y = H + H Y:
 //   A      -> K[A]   |  K[B] Y[B,A]
 //   Y[B,A] -> H[B,A] |  H[B,C] Y[C,A]

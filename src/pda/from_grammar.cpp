@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "base/check.h"
 #include "base/stopping.h"
-#include "grammar/greibach.h"
+#include "grammar/equal_nonterminals.h"
 
 namespace pushdown {
 namespace {
@@ -24,7 +23,8 @@ class Converter {
   }
 
   // Only pairs of state and top that can occur together get transitions.
-  void run() {
+  void run(const Grammar& grammar) {
+    constexpr std::size_t kMost = 300'000;
     const StopCheck stop;
     meet(form_.start, {});
     for (std::size_t k = 0; k < pairs_.size(); ++k) {  // pairs_ grows
@@ -32,6 +32,13 @@ class Converter {
       for (const auto* rule : by_left_[state]) {
         stop();
         follow(*rule, top);
+        check(
+            steps_.size() <= kMost, "pda.from_grammar",
+            "the automaton of the grammar{}, of {} rules and {} in Greibach normal form, has more "
+            "than {} transitions; the grammar itself answers grammar:contains, log_probability "
+            "and strings",
+            grammar.name().empty() ? "" : " " + grammar.name(), grammar.rules().size(),
+            form_.rules.size(), kMost);
       }
     }
   }
@@ -93,28 +100,13 @@ class Converter {
   std::vector<Step> steps_;
 };
 
-// Adds the weights of equal rules, because an automaton has each transition once.
-void merge_equal_rules(std::vector<GreibachRule>& rules) {
-  std::map<std::tuple<int, int, std::vector<int>>, std::size_t> places;
-  std::vector<GreibachRule> merged;
-  for (auto& rule : rules) {
-    const auto [place, is_new] =
-        places.try_emplace({rule.left, rule.terminal, rule.rest}, merged.size());
-    if (is_new)
-      merged.push_back(std::move(rule));
-    else
-      merged[place->second].weight += rule.weight;
-  }
-  rules = std::move(merged);
-}
-
 }  // namespace
 
 Pda pda_from_grammar(const Grammar& grammar) {
   auto form = greibach_form(grammar);
-  merge_equal_rules(form.rules);
+  merge_equal_nonterminals(form);
   Converter converter(form);
-  converter.run();
+  converter.run(grammar);
   check(!converter.steps().empty(), "pda.from_grammar",
         "the grammar{} derives only the empty string, and an automaton needs a symbol to read",
         grammar.name().empty() ? "" : " " + grammar.name());

@@ -26,6 +26,10 @@ std::map<std::string, std::string> texts() {
   all["in the form"] = "S -> 'a' B B [.5] | 'b' [.5]\nB -> 'b' B [.3] | 'a' [.7]";
   all["start on the right"] = "S -> 'a' S S [.3] | 'b' [.7]";
   all["empty string at the start"] = "S -> 'a' B [.5] | [.5]\nB -> 'b' B [.3] | 'a' [.7]";
+  all["empty strings inside"] =
+      "S -> 'a' B C B 'c' [.6] | 'b' S [.3] | [.1]\nB -> 'b' B [.3] | [.7]\nC -> [1]";
+  all["only through weight 0"] =
+      "S -> 'a' S [.5] | 'b' [.5] | 'a' B [0]\nB -> 'c' B [.5] | 'b' [.5]";
   all["marked reversal"] = "S -> '0' S '0' [.3] | '1' S '1' [.4] | '#' [.3]";
   all["unmarked reversal"] = "S -> '0' S '0' [.3] | '1' S '1' [.4] | [.3]";
   all["dyck"] = "S -> S T [.4] | T [.6]\nT -> '(' S ')' [.4] | '(' ')' [.6]";
@@ -106,6 +110,16 @@ TEST(Greibach, MassesAreTheSumsOfTheRules) {
     for (std::size_t a = 0; a < sums.size(); ++a)
       EXPECT_NEAR(sums[a], form.mass[a], 1e-9) << name << ": " << form.names[a];
   }
+}
+
+TEST(Greibach, RulesThatBeginWithTerminalsAreKept) {
+  // Three rules, two of terminals, and those of the start symbol on no right side.
+  EXPECT_EQ(greibach_form(Grammar(parse_grammar(texts().at("marked reversal")))).rules.size(), 8u);
+  // Each of two nonterminals may be left out.
+  const auto form = greibach_form(Grammar(parse_grammar("S -> '(' S ')' S [.4] | [.6]")));
+  EXPECT_EQ(form.rules.size(), 9u);
+  EXPECT_NEAR(form.empty_mass, 0.6, 1e-15);
+  EXPECT_EQ(form.names, (std::vector<std::string>{"S", "N1", "S'"}));
 }
 
 TEST(Greibach, GrammarsInTheFormKeepTheirRules) {

@@ -6,8 +6,10 @@
 #include "grammar/inside.h"
 #include "grammar/oracle.h"
 #include "grammar/text.h"
+#include "pda/difference.h"
 #include "pda/lang.h"
 #include "pda/notation.h"
+#include "pda/to_grammar.h"
 #include "support/message.h"
 
 namespace pushdown::from_grammar_test {
@@ -56,7 +58,7 @@ TEST(FromGrammar, AcceptedRunsHaveTheWeightsOfTheGrammar) {
 TEST(FromGrammar, WeightsOfEqualAlternativesAreAdded) {
   const Grammar grammar(parse_grammar("S -> 'x' | 'x' | 'y' S | 'y' S"));
   const Pda pda = pda_from_grammar(grammar);
-  EXPECT_EQ(pda.transitions().size(), 4u);  // of S and of a start symbol on no right side
+  EXPECT_EQ(pda.transitions().size(), 2u);
   const auto weight = [&](const char* text) {
     const auto automaton = on_string(pda, grammar.alphabet().parse(text));
     return std::exp(LangChart<Log>(automaton).accepted());
@@ -71,6 +73,49 @@ TEST(FromGrammar, NothingToReadIsOneSentence) {
     EXPECT_EQ(message([&] { pda_from_grammar(Grammar(parse_grammar(text))); }),
               "[pda.from_grammar] the grammar derives only the empty string, and an automaton "
               "needs a symbol to read");
+}
+
+TEST(FromGrammar, EqualNonterminalsAreOne) {
+  // B and C are equal, and so are D and E once B and C are; F has another weight.
+  const Grammar grammar(
+      parse_grammar("S -> 'a' D [.3] | 'b' E [.3] | 'c' F [.4]\nD -> 'd' B [.5] | 'd' C [.5]\n"
+                    "E -> 'd' C [1]\nF -> 'd' C [.5] | 'e' [.5]\nB -> 'b' B [.5] | 'b' [.5]\n"
+                    "C -> 'b' C [.5] | 'b' [.5]"));
+  const Pda pda = pda_from_grammar(grammar);
+  EXPECT_EQ(pda.states(), (std::vector<std::string>{"S", "D", "F", "B", "end"}));
+  for (const auto& word : oracle::all_words(grammar.alphabet().size(), 4)) {
+    const auto automaton = on_string(pda, word);
+    EXPECT_NEAR(std::exp(LangChart<Log>(automaton).accepted()),
+                std::exp(log_probability(grammar, word)), 1e-15);
+  }
+}
+
+TEST(FromGrammar, GrammarsOfAutomataDoNotGrow) {
+  for (const char* text :
+       {"%bottom _\n%at_bottom\nq, x --(--> q, push ( for all x\nq, x --[--> q, push [ for all x\n"
+        "q, ( --)--> q, pop\nq, [ --]--> q, pop",
+        "%bottom _\n%at_bottom\nq, x --a--> q, push a for all x for a in 0 1\n"
+        "q, a --a--> r, pop for a in 0 1\nr, a --a--> r, pop for a in 0 1"}) {
+    const Pda pda{parse_pda(text)};
+    const Pda once = pda_from_grammar(grammar_from_pda(pda).grammar);
+    EXPECT_LE(once.transitions().size(), 5 * pda.transitions().size());
+    auto again = once;
+    for (int k = 0; k < 3; ++k) {
+      again = pda_from_grammar(grammar_from_pda(again).grammar);
+      EXPECT_LE(again.transitions().size(), once.transitions().size()) << k;
+      EXPECT_FALSE(difference(pda, again, {.up_to = 8}));
+    }
+  }
+}
+
+TEST(FromGrammar, TooLargeAnAutomatonIsRefused) {
+  // Every nonterminal may be above every other one on the stack.
+  std::string text;
+  for (int i = 0; i < 400; ++i)
+    text += fmt::format("N{0} -> 'a{0}' N{1} N{1} [0.2] | 'b{0}' [0.8]\n", i, (i + 1) % 400);
+  EXPECT_CONTAINS(message([&] { pda_from_grammar(Grammar(parse_grammar(text))); }),
+                  "of 800 rules and 800 in Greibach normal form, has more than 300000 transitions; "
+                  "the grammar itself answers");
 }
 
 TEST(FromGrammar, RunsAreDerivations) {

@@ -202,7 +202,8 @@ AnyGrammar load_grammar(lua_State* L, const PathText& name, const std::optional<
   const Json given = options.value_or(Json::object());
   if (path.extension() == ".lua")
     return build_grammar(run_definition(L, DefinitionKind::grammar, path, given));
-  const bool synchronous = path.extension() == ".scfg" || path.extension() == ".itg";
+  const bool synchronous =
+      notation_of(DefinitionKind::grammar, path) == Notation::synchronous_rules;
   std::vector<OptionSpec> specs;
   if (!synchronous) specs.push_back(boolean_option("prune", false, kPrune));
   const auto own = resolve_options("grammar.load", specs, given);

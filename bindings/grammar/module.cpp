@@ -22,6 +22,7 @@
 #include "grammar/normal_form.h"
 #include "grammar/parse_tree.h"
 #include "grammar/text.h"
+#include "pda/definition_files.h"
 
 namespace pushdown {
 
@@ -144,6 +145,11 @@ std::string text_of(const Grammar& grammar, std::optional<std::string> notation)
   return to_text(grammar);
 }
 
+void save(const Grammar& grammar, const PathText& path) {
+  notation_to_write("grammar.save", DefinitionKind::grammar, {Notation::rules}, path);
+  write_file(path, to_text(grammar));
+}
+
 std::string show(const Grammar& grammar) {
   auto text = to_text(grammar);
   if (text.ends_with('\n')) text.pop_back();
@@ -260,10 +266,9 @@ void bind_grammar_class(Module& module) {
           "grammar:text(notation='own') -> string  Returns the grammar as text: in the notation "
           "that pd.grammar.parse reads ('own'), in that of NLTK ('nltk'), which requires other "
           "names for some symbols, or as a list of rules without quotes ('rules').")
-      .def<[](const Grammar& saved, const PathText& path) { write_file(path, to_text(saved)); }>(
-          "save",
-          "grammar:save(path)  Writes the grammar as text that pd.grammar.load reads from a file "
-          "named .pcfg, .cfg or .txt.")
+      .def<&save>("save",
+                  "grammar:save(path)  Writes the grammar as text that pd.grammar.load reads, to a "
+                  "file named .pcfg, .cfg or .txt.")
       .def<&closed_rules_text>(
           "normal_form",
           "grammar:normal_form() -> string  Returns the binary rules that remain after the removal "

@@ -1,15 +1,18 @@
 // pd.grammar: the methods of synchronous grammars.
 #include "bindings/grammar/synchronous.h"
 
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
+#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/session/state.h"
 #include "grammar/synchronous_parse.h"
 #include "grammar/synchronous_sampler.h"
 #include "grammar/synchronous_text.h"
+#include "pda/definition_files.h"
 #include "task/transduction.h"
 
 namespace pushdown {
@@ -178,6 +181,14 @@ void bind_synchronous(Module& module) {
       .def<&text_of>(
           "text",
           "grammar:text() -> string  Returns the grammar as text that pd.grammar.parse reads.")
+      .def<[](const SynchronousGrammar& grammar, const PathText& path) {
+        notation_to_write("grammar.save", DefinitionKind::grammar, {Notation::synchronous_rules},
+                          path);
+        write_file(path, to_text(grammar));
+      }>("save",
+         "grammar:save(path)  Writes the grammar as text that pd.grammar.load reads, to a file "
+         "named "
+         ".scfg or .itg.")
       .def<&show>("__show", "show(grammar) -> string  Returns all rules as text.")
       .def<&line_of>("__tostring",
                      "tostring(grammar) -> string  Returns one line about the grammar.");

@@ -133,10 +133,23 @@ std::vector<std::string> automata_and_hints(lua_State* L) {
   return names;
 }
 
-Pda pda_from_jflap(const std::string& text, const std::string& file, const std::string& name) {
-  auto general = parse_jflap(text, file);
+// The options of a file of JFLAP, for pd.pda.load and pd.pda.parse.
+struct JflapOptions {
+  bool by_empty_stack = false;
+  static OptionRows rows() {
+    return declare<JflapOptions>({{"acceptance",
+                                   &JflapOptions::by_empty_stack,
+                                   "how a JFLAP file accepts, which it does not say",
+                                   {{"final_state", false}, {"empty_stack", true}}}});
+  }
+};
+
+Pda pda_from_jflap(const std::string& text, const std::string& file, const std::string& name,
+                   const JflapOptions& options) {
+  auto general = parse_jflap(text, file, options.by_empty_stack);
   general.name = name;
   auto made = converted(general);
+  for (const auto& warning : made.warnings) log_message("warn", warning);
   if (!made.direct)
     log_message("info",
                 fmt::format("{}: converted through a grammar, because some moves read no symbol or "
@@ -145,8 +158,10 @@ Pda pda_from_jflap(const std::string& text, const std::string& file, const std::
   return warned(std::move(made.pda));
 }
 
-Pda parse_text(const std::string& text) {
-  if (looks_like_jflap(text)) return pda_from_jflap(text, "text", "");
+Pda parse_text(const std::string& text, const JflapOptions& options) {
+  if (looks_like_jflap(text)) return pda_from_jflap(text, "text", "", options);
+  check(!options.by_empty_stack, "pda.parse",
+        "an empty stack accepts only in the text of a JFLAP file; this notation has %at_bottom");
   return warned(Pda(parse_pda(text)));
 }
 
@@ -156,10 +171,16 @@ Pda load_pda(lua_State* L, const PathText& name, const std::optional<Json>& opti
   const auto path = find_definition(L, DefinitionKind::automaton, name);
   const Json given = options.value_or(Json::object());
   if (path.extension() != ".lua") {
-    resolve_options("pda.load", {}, given);  // a text has no options
+    const bool jflap = notation_of(DefinitionKind::automaton, path) == Notation::jflap;
+    std::vector<OptionSpec> specs;
+    if (jflap)
+      specs.push_back(text_option("acceptance", "final_state", "how a string is accepted",
+                                  {"final_state", "empty_stack"}));
+    const auto own = resolve_options("pda.load", specs, given);
     const auto text = read_definition(L, DefinitionKind::automaton, path);
-    if (path.extension() == ".jff")
-      return pda_from_jflap(text, path.string(), path.stem().string());
+    if (jflap)
+      return pda_from_jflap(text, path.string(), path.stem().string(),
+                            {own["acceptance"] == "empty_stack"});
     return warned(Pda(parse_pda(text, path.string())));
   }
   return build_pda(run_definition(L, DefinitionKind::automaton, path, given));
@@ -170,14 +191,13 @@ void bind_pda_loading(Module& module) {
       .call<[](const PdaSpec& given) { return build_pda(given.spec); }>(
           "pda{options} -> Pda  Returns an automaton from a list of transitions.")
       .def<&parse_text>("parse",
-                        "parse(text) -> Pda  Returns an automaton from text with one transition "
-                        "per line, or from "
-                        "the XML of a JFLAP file.")
+                        "parse(text, {options}) -> Pda  Returns an automaton from text with one "
+                        "transition per line, or from the XML of a JFLAP file.")
       .def<&load_pda>(
           "load",
           "load(name_or_path, options) -> Pda  Returns an automaton of the grammars folder, a hint "
           "('an_bn/whole'), or the automaton in an automaton file (.lua), a text file (.pda) or a "
-          "file of JFLAP (.jff).")
+          "file of JFLAP (.jff), which has the option acceptance.")
       .texts<&automata_and_hints>()
       .def<&hint_names>("hints",
                         "hints() -> table  Returns the names of the hints that load() knows: "

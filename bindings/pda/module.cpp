@@ -9,9 +9,12 @@
 #include "bindings/binder/path.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/grammar/unknown.h"
+#include "bindings/session/log.h"
 #include "bindings/tensor/classes.h"
+#include "pda/definition_files.h"
 #include "pda/deterministic_run.h"
 #include "pda/difference.h"
+#include "pda/jflap.h"
 #include "pda/minimisation.h"
 #include "pda/notation.h"
 #include "pda/to_grammar.h"
@@ -110,6 +113,25 @@ bool accepts(const Pda& pda, const Tokens& tokens, const UnknownSymbol& options)
   const auto word = known_word(pda.alphabet(), tokens, options.unknown);
   if (word && pda.deterministic()) return DeterministicRun(pda).accepts(*word);
   return word && LangChart<Log>(on_string(pda, *word)).accepted() > kMinusInfinity;
+}
+
+std::string jflap_of(const Pda& pda) {
+  const auto made = to_jflap(pda);
+  for (const auto& loss : made.losses) log_message("warn", loss);
+  return made.text;
+}
+
+void save(const Pda& pda, const PathText& path) {
+  const auto notation = notation_to_write("pda.save", DefinitionKind::automaton,
+                                          {Notation::transitions, Notation::jflap}, path);
+  write_file(path, notation == Notation::jflap ? jflap_of(pda) : to_text(pda));
+}
+
+std::string text_of(const Pda& pda, const std::optional<std::string>& notation) {
+  const auto name = notation.value_or("own");
+  check(name == "own" || name == "jflap", "pda.text", "notation must be 'own' or 'jflap', got '{}'",
+        name);
+  return name == "own" ? to_text(pda) : jflap_of(pda);
 }
 
 using NamedNumbers = std::vector<std::pair<std::string, double>>;
@@ -270,12 +292,13 @@ void bind_pda(lua_State* L) {
       .def<&transitions_table>("transitions",
                                "pda:transitions() -> table  Returns the transitions, each {state, "
                                "top, symbol, next, push or replace or pop, weight, text, origin}.")
-      .def<[](const Pda& pda, const PathText& path) { write_file(path, to_text(pda)); }>(
-          "save",
-          "pda:save(path)  Writes the automaton as text that pd.pda.load reads from a file named "
-          ".pda.")
-      .def<[](const Pda& pda) { return to_text(pda); }>(
-          "text", "pda:text() -> string  Returns the automaton as text that pd.pda.parse reads.")
+      .def<&save>("save",
+                  "pda:save(path)  Writes the automaton to a file that pd.pda.load reads: as text "
+                  "(.pda) or for JFLAP (.jff).")
+      .def<&text_of>("text",
+                     "pda:text(notation='own') -> string  Returns the automaton as text that "
+                     "pd.pda.parse reads: one transition per line ('own') or the XML of JFLAP "
+                     "('jflap').")
       .def<&show>("__show", "show(pda) -> string  Returns all transitions as text.")
       .def<&line_of>("__tostring",
                      "tostring(pda) -> string  Returns one line about the automaton.");

@@ -1,12 +1,20 @@
 #include "grammar/symbol_text.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/check.h"
 #include "base/utf8.h"
 
 namespace pushdown {
+
+bool means_no_symbol(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kWords{"\xCE\xB5", "\xCF\xB5", "\xCE\xBB", "epsilon",
+                                                   "lambda"};
+  return std::find(kWords.begin(), kWords.end(), name) != kWords.end();
+}
+
 std::string weight_text(double weight) {
   std::string text = fmt::format("{}", weight);
   for (int digits = 17; text.find('e') != std::string::npos && digits < 1080; digits += 8) {

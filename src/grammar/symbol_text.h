@@ -11,6 +11,10 @@ inline constexpr std::string_view kArrow = "\xE2\x86\x92";
 // A backslash before one of these makes it a part of the name of a nonterminal.
 inline constexpr std::string_view kEscapedInNames = "|[]#%'\"";
 
+// Returns whether the literature and other programs write this name for no symbol at all: ε, λ,
+// epsilon, lambda.
+bool means_no_symbol(std::string_view name);
+
 // Returns the shortest fixed-point notation that parses to the same number; NLTK has no exponents.
 std::string weight_text(double weight);
 

@@ -1,10 +1,13 @@
 #include "pda/definition_files.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "base/check.h"
 #include "base/options.h"
@@ -25,7 +28,7 @@ DefinitionKind other(DefinitionKind kind) {
 bool is_path(const std::string& name) {
   if (name.find('/') != name.npos || name.ends_with(".lua")) return true;
   for (const auto kind : {DefinitionKind::grammar, DefinitionKind::automaton})
-    for (const auto* ending : words_of(kind).endings)
+    for (const auto& [ending, notation] : words_of(kind).endings)
       if (name.ends_with(ending)) return true;
   return false;
 }
@@ -125,11 +128,42 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
 }  // namespace
 
 const DefinitionWords& words_of(DefinitionKind kind) {
-  static const DefinitionWords grammar{
-      "grammar.load", "grammar", "grammar", {".txt", ".pcfg", ".cfg", ".scfg", ".itg"}};
+  static const DefinitionWords grammar{"grammar.load",
+                                       "grammar",
+                                       "grammar",
+                                       {{".pcfg", Notation::rules},
+                                        {".cfg", Notation::rules},
+                                        {".txt", Notation::rules},
+                                        {".scfg", Notation::synchronous_rules},
+                                        {".itg", Notation::synchronous_rules}}};
   static const DefinitionWords automaton{
-      "pda.load", "pushdown automaton", "automaton", {".pda", ".jff"}};
+      "pda.load",
+      "pushdown automaton",
+      "automaton",
+      {{".pda", Notation::transitions}, {".jff", Notation::jflap}}};
   return kind == DefinitionKind::grammar ? grammar : automaton;
+}
+
+std::optional<Notation> notation_of(DefinitionKind kind, const fs::path& path) {
+  for (const auto& [ending, notation] : words_of(kind).endings)
+    if (path.extension() == ending) return notation;
+  return std::nullopt;
+}
+
+Notation notation_to_write(std::string_view where, DefinitionKind kind,
+                           const std::vector<Notation>& notations, const fs::path& path) {
+  const auto is_written = [&](Notation notation) {
+    return std::find(notations.begin(), notations.end(), notation) != notations.end();
+  };
+  const auto notation = notation_of(kind, path);
+  if (notation && is_written(*notation)) return *notation;
+  std::vector<std::string> endings;
+  for (const auto& [ending, of] : words_of(kind).endings)
+    if (is_written(of)) endings.emplace_back(ending);
+  const auto last = std::exchange(endings.back(), {});
+  endings.pop_back();
+  fail(where, "expected the name of a file that ends in {} or {}, got '{}'",
+       fmt::join(endings, ", "), last, path.string());
 }
 
 void wrong_definition(DefinitionKind wanted, const std::string& name) {
@@ -211,9 +245,8 @@ fs::path DefinitionFiles::find(DefinitionKind kind, const std::string& name) con
 std::string read_definition_file(DefinitionKind kind, const fs::path& path) {
   const auto& words = words_of(kind);
   // A .txt may be of either kind.
-  for (const auto* ending : words_of(other(kind)).endings)
-    if (path.extension() == ending && path.extension() != ".txt")
-      wrong_definition(kind, path.string());
+  if (notation_of(other(kind), path) && path.extension() != ".txt")
+    wrong_definition(kind, path.string());
   std::error_code ignored;
   // A pipe or a device might never end.
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored) &&

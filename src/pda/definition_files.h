@@ -6,21 +6,36 @@
 // Errors are std::invalid_argument and read "[grammar.load] ..." or "[pda.load] ...".
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pushdown {
 
 enum class DefinitionKind { grammar, automaton };
 
+// How a file that is not Lua describes its grammar or automaton: grammar/text.h,
+// grammar/synchronous_text.h, notation.h and jflap.h.
+enum class Notation { rules, synchronous_rules, transitions, jflap };
+
 // The words for a kind in messages: "grammar.load", "grammar" or "pushdown automaton", and the key
 // "grammar" or "automaton" of recorded inputs.
 struct DefinitionWords {
   const char *load, *noun, *key;
-  std::vector<const char*> endings;  // of files in the kind's own notation
+  // The endings of files that are read and written, ".pda", with their notations.
+  std::vector<std::pair<const char*, Notation>> endings;
 };
 const DefinitionWords& words_of(DefinitionKind kind);
+
+// Returns the notation that the ending of a file means, or nothing.
+std::optional<Notation> notation_of(DefinitionKind kind, const std::filesystem::path& path);
+// Returns the notation of a file to write. Throws an error with the endings of `notations` if the
+// ending of the file is none of them.
+Notation notation_to_write(std::string_view where, DefinitionKind kind,
+                           const std::vector<Notation>& notations,
+                           const std::filesystem::path& path);
 
 // Throws that `name` is of the other kind than wanted.
 [[noreturn]] void wrong_definition(DefinitionKind wanted, const std::string& name);

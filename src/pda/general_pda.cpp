@@ -19,6 +19,31 @@ constexpr std::string_view kWhere = "pda.load";
 
 using Strings = std::vector<std::string>;
 
+std::string shown_name(const GeneralPda& general) {
+  return general.name.empty() ? "the file" : general.name;
+}
+
+// Describes the moves that never apply, because they pop what is never on the stack.
+std::vector<std::string> impossible_moves(const GeneralPda& general) {
+  std::set<std::string> on_stack{general.bottom};
+  const auto missing = [&](const GeneralMove& move) {
+    return std::find_if(move.pop.begin(), move.pop.end(),
+                        [&](const auto& symbol) { return !on_stack.contains(symbol); });
+  };
+  for (std::size_t known = 0; known < on_stack.size();) {
+    known = on_stack.size();
+    for (const auto& move : general.moves)
+      if (missing(move) == move.pop.end()) on_stack.insert(move.push.begin(), move.push.end());
+  }
+  std::vector<std::string> lines;
+  for (const auto& move : general.moves)
+    if (const auto symbol = missing(move); symbol != move.pop.end())
+      lines.push_back(fmt::format(
+          "{}: the transition pops '{}', which is never on the stack; the stack begins with {}",
+          move.origin.empty() ? shown_name(general) : move.origin, *symbol, general.bottom));
+  return lines;
+}
+
 // The conversion that keeps states and stack symbols.
 class DirectConversion {
  public:
@@ -125,9 +150,24 @@ class DirectConversion {
     return t;
   }
 
+  // Returns whether a run may end in this state with this top.
+  bool may_end(const std::string& state, const std::string& top) {
+    const auto& ends = closure(state, top);
+    if (!general_.by_empty_stack)
+      return std::any_of(ends.begin(), ends.end(), [&](const std::string& end) {
+        return std::find(general_.final.begin(), general_.final.end(), end) != general_.final.end();
+      });
+    if (top == empty_ || top != general_.bottom) return top == empty_;
+    return std::any_of(ends.begin(), ends.end(), [&](const std::string& end) {
+      const auto& moves = by_state_[end];
+      return std::any_of(moves.begin(), moves.end(), [&](const GeneralMove* move) {
+        return move->read.empty() && move->pop == Strings{top} && move->push.empty();
+      });
+    });
+  }
+
   // Finds the accepting states, which may depend on the top only in being at the bottom.
   bool accepting(PdaSource& source) {
-    const std::set<std::string> final(general_.final.begin(), general_.final.end());
     source.accepting = {{general_.start, 1}};  // any, until they are known
     const Pda pda(source);
     std::map<std::string, std::set<bool>> answers;
@@ -135,9 +175,7 @@ class DirectConversion {
     bool elsewhere = false;
     for (const auto& [q, x] : reachable(pda).pairs) {
       const auto &state = pda.states()[q], &top = pda.stack_symbols()[x];
-      const auto& ends = closure(state, top);
-      const bool accepts = std::any_of(ends.begin(), ends.end(),
-                                       [&](const std::string& end) { return final.contains(end); });
+      const bool accepts = may_end(state, top);
       answers[state].insert(accepts);
       if (accepts && x == 0) at_bottom.insert(state);
       elsewhere = elsewhere || (accepts && x != 0);
@@ -165,11 +203,13 @@ class DirectConversion {
 // push or pop at most one.
 class GrammarConversion {
  public:
-  explicit GrammarConversion(const GeneralPda& general) : general_(general) {
+  // `warnings`: those of impossible_moves(), for messages.
+  GrammarConversion(const GeneralPda& general, const std::vector<std::string>& warnings)
+      : general_(general), warnings_(warnings) {
     std::map<std::string, int> numbers;
     const auto number = [&](const std::string& state) {
       const auto [place, is_new] = numbers.try_emplace(state, states_);
-      if (is_new) ++states_;
+      if (is_new) whole_.insert(states_++);
       return place->second;
     };
     const int begin = states_++;
@@ -187,9 +227,14 @@ class GrammarConversion {
                                    [&](const auto& rule) { return rule.left == source_.start; });
     std::optional<Grammar> grammar;
     if (!none) grammar = productive(removed);
-    check(grammar.has_value(), kWhere, "{}: the automaton accepts no string",
-          general_.name.empty() ? "the file" : general_.name);
-    auto source = pda_from_grammar(*grammar).source();
+    check(grammar || warnings_.empty(), kWhere, "{}, so the automaton accepts no string",
+          warnings_.empty() ? "" : warnings_.front());
+    check(grammar.has_value(), kWhere, "{}: the automaton accepts no string", shown_name(general_));
+    check(
+        grammar->alphabet().size() > 0, kWhere,
+        "{}: the automaton accepts only the empty string, and every transition must read a symbol",
+        shown_name(general_));
+    auto source = from(*grammar).source();
     source.name = general_.name;
     for (auto& t : source.transitions) t.weight = 1;
     for (auto& [state, weight] : source.accepting) weight = 1;
@@ -256,7 +301,7 @@ class GrammarConversion {
   void check_size(std::size_t rules) const {
     constexpr std::size_t kMost = 200'000;
     check(rules < kMost, kWhere, "{}: the conversion needs a grammar of more than {} rules",
-          general_.name.empty() ? "the file" : general_.name, kMost);
+          shown_name(general_), kMost);
   }
 
   std::string pair_name(int p, int r) const { return fmt::format("B{}.{}", p, r); }
@@ -277,11 +322,16 @@ class GrammarConversion {
     source_.start = end_name(0);
     const StopCheck stop;
     for (int p = 0; p < states_; ++p) add(pair_name(p, p), "", "", "", "");
-    for (const int p : final_) add(end_name(p), "", "", "", "");
+    if (general_.by_empty_stack) {
+      for (const int r : pairs_[0])
+        if (whole_.contains(r)) add(end_name(0), "", pair_name(0, r), "", "");
+    } else {
+      for (const int p : final_) add(end_name(p), "", "", "", "");
+    }
     for (const auto& step : steps_) {
       stop();
       if (step.kind == Kind::pop) continue;
-      add(end_name(step.from), step.read, "", "", end_name(step.to));
+      if (!general_.by_empty_stack) add(end_name(step.from), step.read, "", "", end_name(step.to));
       if (step.kind == Kind::neutral)
         for (const int r : pairs_[step.to])
           add(pair_name(step.from, r), step.read, pair_name(step.to, r), "", "");
@@ -291,10 +341,21 @@ class GrammarConversion {
             !pairs_[step.to].contains(pop.from))
           continue;
         const auto middle = pair_name(step.to, pop.from);
-        add(end_name(step.from), step.read, middle, pop.read, end_name(pop.to));
+        if (!general_.by_empty_stack)
+          add(end_name(step.from), step.read, middle, pop.read, end_name(pop.to));
         for (const int r : pairs_[pop.to])
           add(pair_name(step.from, r), step.read, middle, pop.read, pair_name(pop.to, r));
       }
+    }
+  }
+
+  // Converts the grammar. Its errors say what the user asked for.
+  Pda from(const Grammar& grammar) const {
+    try {
+      return pda_from_grammar(grammar);
+    } catch (const std::invalid_argument& error) {
+      fail(kWhere, "{}: the automaton cannot be converted through its grammar of {} rules: {}",
+           shown_name(general_), grammar.rules().size(), error.what());
     }
   }
 
@@ -306,7 +367,9 @@ class GrammarConversion {
   }
 
   const GeneralPda& general_;
+  const std::vector<std::string>& warnings_;
   int states_ = 0;
+  std::set<int> whole_;  // states that are not inside of a move, without the one before the start
   std::vector<Step> steps_;
   std::set<int> final_;
   std::map<int, std::set<int>> pairs_;
@@ -316,8 +379,10 @@ class GrammarConversion {
 }  // namespace
 
 ConvertedPda converted(const GeneralPda& general) {
-  if (auto direct = DirectConversion(general).run()) return {*std::move(direct), true};
-  return {GrammarConversion(general).run(), false};
+  auto warnings = impossible_moves(general);
+  if (auto direct = DirectConversion(general).run())
+    return {*std::move(direct), true, std::move(warnings)};
+  return {GrammarConversion(general, warnings).run(), false, std::move(warnings)};
 }
 
 }  // namespace pushdown

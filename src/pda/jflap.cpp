@@ -1,12 +1,12 @@
 #include "pda/jflap.h"
 
 #include <map>
-#include <set>
 
 #include "base/check.h"
 #include "base/stopping.h"
 #include "base/utf8.h"
 #include "base/xml.h"
+#include "grammar/symbol_text.h"
 #include "pda/names.h"
 
 namespace pushdown {
@@ -27,7 +27,9 @@ std::vector<std::string> characters(std::string_view text) {
 
 class JflapReader {
  public:
-  explicit JflapReader(std::string_view file) : file_(file) {}
+  JflapReader(std::string_view file, bool by_empty_stack) : file_(file) {
+    general_.by_empty_stack = by_empty_stack;
+  }
 
   GeneralPda read(const XmlElement& root) {
     if (root.name != "structure")
@@ -41,8 +43,11 @@ class JflapReader {
            "expected the type pda or fa, of pushdown and finite automata, got '{}'", kind);
     const auto* inner = root.child("automaton");
     const auto& parts = inner != nullptr ? inner->children : root.children;
+    if (kind == "fa" && general_.by_empty_stack)
+      stop(type != nullptr ? *type : root, "a finite automaton has no stack that could be empty");
     general_.bottom = "Z";
     const StopCheck interrupted;
+    name_states(parts);
     for (const auto& part : parts)
       if (part.name == "state") add_state(part);
     for (const auto& part : parts) {
@@ -50,7 +55,11 @@ class JflapReader {
       if (part.name == "transition") add_move(part, kind == "pda");
     }
     if (general_.start.empty()) stop(root, "no state is <initial/>");
-    if (general_.final.empty()) stop(root, "no state is <final/>, so no string is accepted");
+    if (general_.final.empty() && !general_.by_empty_stack)
+      stop(
+          root,
+          "no state is <final/>, so no string is accepted; acceptance = 'empty_stack' accepts with "
+          "an empty stack");
     return std::move(general_);
   }
 
@@ -61,15 +70,43 @@ class JflapReader {
     fail(kWhere, "{}:{}: {}", file_, at.line, fmt::format(format, std::forward<Args>(args)...));
   }
 
-  void add_state(const XmlElement& state) {
-    const auto* id = state.attribute("id");
-    if (id == nullptr) stop(state, "the state has no id");
+  // Returns the name of a state as names are here, or an empty text.
+  static std::string own_name(const XmlElement& state) {
     const auto* given = state.attribute("name");
-    const auto name = given != nullptr && !given->empty() ? *given : "q" + *id;
-    if (const auto reason = pda_name_error(name); !reason.empty())
-      stop(state, "the name of a state {}", reason);
-    if (!names_.emplace(*id, name).second) stop(state, "two states have the id {}", *id);
-    if (!taken_.insert(name).second) stop(state, "two states have the name {}", name);
+    std::string name;
+    bool blank = false;  // white space since the last character of the name
+    for (const char c : given != nullptr ? *given : "") {
+      if (!is_white_space(c)) {
+        if (blank && !name.empty()) name += given->find('$') == given->npos ? '_' : '~';
+        name += c;
+      }
+      blank = is_white_space(c);
+    }
+    return name;
+  }
+
+  void name_states(const std::vector<XmlElement>& parts) {
+    std::map<std::string, int> uses;
+    for (const auto& part : parts)
+      if (part.name == "state") ++uses[own_name(part)];
+    for (const auto& part : parts) {
+      if (part.name != "state") continue;
+      const auto* id = part.attribute("id");
+      if (id == nullptr) stop(part, "the state has no id");
+      auto name = own_name(part);
+      if (name.empty() || uses[name] > 1) {
+        name = "q" + *id;
+        while (uses.contains(name)) name += "'";
+        uses[name] = 1;
+      }
+      if (const auto reason = pda_name_error(name); !reason.empty())
+        stop(part, "the name of a state {}", reason);
+      if (!names_.emplace(*id, name).second) stop(part, "two states have the id {}", *id);
+    }
+  }
+
+  void add_state(const XmlElement& state) {
+    const auto& name = names_.at(*state.attribute("id"));
     if (state.child("final") != nullptr) general_.final.push_back(name);
     if (state.child("initial") == nullptr) return;
     if (!general_.start.empty())
@@ -104,7 +141,6 @@ class JflapReader {
   std::string_view file_;
   GeneralPda general_;
   std::map<std::string, std::string> names_;  // of states, by id
-  std::set<std::string> taken_;
 };
 
 }  // namespace
@@ -117,8 +153,8 @@ bool looks_like_jflap(std::string_view text) {
   return text.starts_with("<?xml") || text.starts_with("<structure") || text.starts_with("<!--");
 }
 
-GeneralPda parse_jflap(std::string_view text, std::string_view file) {
-  return JflapReader(file).read(parse_xml(kWhere, text, file));
+GeneralPda parse_jflap(std::string_view text, std::string_view file, bool by_empty_stack) {
+  return JflapReader(file, by_empty_stack).read(parse_xml(kWhere, text, file));
 }
 
 }  // namespace pushdown

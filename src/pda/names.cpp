@@ -1,7 +1,6 @@
 #include "pda/names.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/check.h"
 #include "base/utf8.h"
@@ -24,12 +23,6 @@ std::string pda_name_error(std::string_view name) {
   if (std::any_of(name.begin(), name.end(), is_white_space))
     return fmt::format("must not contain white space, got '{}'", name);
   return "";
-}
-
-bool means_no_symbol(std::string_view name) {
-  constexpr std::array<std::string_view, 5> kWords{"\xCE\xB5", "\xCF\xB5", "\xCE\xBB", "epsilon",
-                                                   "lambda"};
-  return std::find(kWords.begin(), kWords.end(), name) != kWords.end();
 }
 
 bool looks_like_several(const std::string& pushed, const std::string& top,

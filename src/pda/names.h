@@ -12,8 +12,6 @@ std::string pda_name_text(std::string_view name);
 // can.
 std::string pda_name_error(std::string_view name);
 
-// Returns whether other notations write this name for no symbol at all.
-bool means_no_symbol(std::string_view name);
 // Returns whether a pushed name looks like several symbols, as other notations push: the top with
 // others before or behind it, or a sequence of `known` symbols.
 bool looks_like_several(const std::string& pushed, const std::string& top,

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/stopping.h"
+#include "grammar/symbol_text.h"
 #include "pda/names.h"
 
 namespace pushdown {

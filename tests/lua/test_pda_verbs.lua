@@ -109,4 +109,71 @@ test('files of JFLAP are automata', function()
   test.fails('is a pushdown automaton, not a grammar', function() pd.grammar.load '/nowhere/x.jff' end)
 end)
 
+test('case by case, files of JFLAP as courses have them', function()
+  local function load(body, options)
+    local path = os.tmpname() .. '.jff'
+    files.write(path, '<structure>' .. body .. '</structure>')
+    local ok, p = pcall(pd.pda.load, path, options)
+    os.remove(path)
+    if not ok then error(p, 0) end
+    return p
+  end
+  local function strings(p) return table.concat(p:grammar():strings { up_to = 3 }, ', ') end
+  -- Acceptance by empty stack.
+  local emptied = [[<type>pda</type><automaton>
+<state id="0" name="q0"><initial/></state><state id="1" name="q1"/>
+<transition><from>0</from><to>1</to><read>a</read><pop>Z</pop><push></push></transition></automaton>]]
+  test.fails("no state is <final/>.*acceptance = 'empty_stack'", function() load(emptied) end)
+  test.equal(strings(load(emptied, { acceptance = 'empty_stack' })), 'a')
+  test.equal(strings(pd.pda.parse('<structure>' .. emptied .. '</structure>', { acceptance = 'empty_stack' })), 'a')
+  test.fails("'acceptance' must be one of 'final_state' and 'empty_stack', got .both.",
+    function() load(emptied, { acceptance = 'both' }) end)
+  test.fails("unknown option 'acceptence', did you mean 'acceptance'",
+    function() load(emptied, { acceptence = 'empty_stack' }) end)
+  test.fails('an empty stack accepts only in the text of a JFLAP file', function()
+    pd.pda.parse('%bottom _\nq, _ --a--> q, pop', { acceptance = 'empty_stack' })
+  end)
+  -- A blank name and equal names.
+  local named = load [[<type>fa</type><automaton>
+<state id="0" name="S"><initial/></state><state id="1" name=" "/><state id="2" name="S"><final/></state>
+<transition><from>0</from><to>1</to><read>a</read></transition>
+<transition><from>1</from><to>2</to><read>a</read></transition></automaton>]]
+  test.equal(table.concat(named:states(), ' '), 'q0 q1 q2')
+  test.equal(strings(named), 'a a')
+  -- A bottom symbol in lower case.
+  test.fails("%.jff:3: the transition pops 'z', which is never on the stack; the stack begins with Z, so", function()
+    load [[<type>pda</type><automaton>
+<state id="0"><initial/></state><state id="1"><final/></state>
+<transition><from>0</from><to>1</to><read>a</read><pop>z</pop><push>z</push></transition></automaton>]]
+  end)
+end)
+
+test('automata are written for JFLAP, and other endings are refused', function()
+  local folder = test.folder()
+  for _, name in ipairs { 'dyck_pda', 'unmarked_reversal_pda', 'marked_reversal_pda' } do
+    local p, path = pd.pda.load(name), folder .. '/' .. name .. '.jff'
+    p:save(path)
+    test.equal(files.read(path), p:text 'jflap')
+    test.equal(select(2, pd.pda.difference(p, pd.pda.load(path), { up_to = 8 })), 'equal up to length 8')
+  end
+  local weighted = pd.pda.from_grammar(pd.grammar.parse "S -> 'a' S S [0.3] | 'b' [0.7]")
+  weighted:save(folder .. '/weighted.jff')
+  test.equal(select(2, pd.pda.difference(weighted, pd.pda.load(folder .. '/weighted.jff'), { up_to = 8 })),
+    'equal up to length 8')
+  local p, g = pd.pda.load 'dyck_pda', pd.grammar.load 'dyck'
+  for _, ending in ipairs { '.lua', '.svg', '.txt', '' } do
+    test.fails('%[pda%.save%] expected the name of a file that ends in %.pda or %.jff, got',
+      function() p:save(folder .. '/x' .. ending) end)
+  end
+  for _, ending in ipairs { '.lua', '.scfg', '.pda', '' } do
+    test.fails('%[grammar%.save%] expected the name of a file that ends in %.pcfg, %.cfg or %.txt, got',
+      function() g:save(folder .. '/x' .. ending) end)
+  end
+  local s = pd.grammar.synchronous "S -> 'a' S1 | S1 'b'\nS -> |"
+  test.fails('ends in .scfg or .itg', function() s:save(folder .. '/x.pcfg') end)
+  s:save(folder .. '/x.scfg')
+  test.equal(pd.grammar.load(folder .. '/x.scfg'):text(), s:text())
+  test.fails("notation must be 'own' or 'jflap', got 'xml'", function() p:text 'xml' end)
+end)
+
 test.finish()

@@ -1,6 +1,7 @@
 // The files of grammars, automata and hints: which file a name refers to, and of which kind it is.
 #include "pda/definition_files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -78,6 +79,30 @@ TEST_F(DefinitionFilesTest, ReadingRefusesTheOtherNotation) {
                std::invalid_argument);
   EXPECT_THROW(read_definition_file(DefinitionKind::grammar, folder_.path() / "absent.lua"),
                std::runtime_error);
+}
+
+TEST(DefinitionNotation, EndingsThatAreNotWrittenAreNamed) {
+  const auto notation = [](const char* path) {
+    return notation_to_write("pda.save", DefinitionKind::automaton,
+                             {Notation::transitions, Notation::jflap}, path);
+  };
+  EXPECT_EQ(notation("a/b.pda"), Notation::transitions);
+  EXPECT_EQ(notation("b.jff"), Notation::jflap);
+  for (const char* path : {"b.lua", "b", "b.jff.txt", ".pda"})
+    EXPECT_EQ(
+        message([&] { notation(path); }),
+        fmt::format("[pda.save] expected the name of a file that ends in .pda or .jff, got '{}'",
+                    path));
+  EXPECT_EQ(message([&] {
+              notation_to_write("grammar.save", DefinitionKind::grammar, {Notation::rules},
+                                "g.scfg");
+            }),
+            "[grammar.save] expected the name of a file that ends in .pcfg, .cfg or .txt, got "
+            "'g.scfg'");
+  // Every file that is read is one that can be written.
+  for (const auto kind : {DefinitionKind::grammar, DefinitionKind::automaton})
+    for (const auto& [ending, of] : words_of(kind).endings)
+      EXPECT_EQ(notation_of(kind, std::string("x") + ending), of);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ void check_promise(const Grammar& grammar) {
 }
 
 Grammar built(GrammarSource source, bool prune = false) {
+  source = with_empty_right_sides(std::move(source));
   if (prune) {
     std::vector<std::string> removed;
     source = without_useless_symbols(std::move(source), removed);
@@ -163,7 +164,7 @@ AnyGrammar build_grammar(const Json& spec) {
   source.symbols = text_list("grammar", spec, "symbols");
   for (const auto& row : spec["rules"]) add_rules(source, row);
   if (spec.value("conditioned_removal", Json(false)) == Json(true))
-    source = remove_rules_conditioned(source);
+    source = remove_rules_conditioned(with_empty_right_sides(std::move(source)));
   return built(std::move(source), spec.value("prune", Json(false)) == Json(true));
 }
 

@@ -32,6 +32,9 @@ std::vector<LinkedSymbol> read_side(GrammarLine& line) {
     if (line.accept_arrow()) line.stop("a rule must have one arrow, got a second one");
     side.push_back(linked(line));
   }
+  // A nonterminal would have an index.
+  if (side.size() == 1 && !side[0].terminal && side[0].index == 0 && means_no_symbol(side[0].name))
+    side.clear();
   return side;
 }
 

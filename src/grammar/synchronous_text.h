@@ -5,12 +5,12 @@
 //   S -> S1 'rpi' S2 VT3 | S1 'rpo' S2 VT3 [1/5]      # a comment
 //   %start A
 //
-// The source side is before the bar and the target side after it; either may be empty. A
-// nonterminal on a side ends in its index, a number from 1. The rest is as in NLTK's notation
-// (grammar/text.h): quotes, arrows, weights in brackets at all rules of a left side or at none,
-// comments, %start. Comment lines that begin with #% have the same meaning as there: `#% name svo`,
-// `#% source_symbols 'a' 'b'`, `#% target_symbols 'x'`. `#% synchronous` distinguishes the text
-// from that of a Grammar and may be omitted where the kind is known.
+// The source side is before the bar and the target side after it; either may be empty, or ε, λ,
+// epsilon or lambda. A nonterminal on a side ends in its index, a number from 1. The rest is as in
+// NLTK's notation (grammar/text.h): quotes, arrows, weights in brackets at all rules of a left side
+// or at none, comments, %start. Comment lines that begin with #% have the same meaning as there:
+// `#% name svo`, `#% source_symbols 'a' 'b'`, `#% target_symbols 'x'`. `#% synchronous`
+// distinguishes the text from that of a Grammar and may be omitted where the kind is known.
 #pragma once
 #include <optional>
 #include <string>

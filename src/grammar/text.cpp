@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/stopping.h"
 #include "grammar/grammar_line.h"
@@ -168,6 +169,22 @@ NamedRule parse_rule(std::string_view text, std::string_view origin) {
     line.stop("a single rule must be one alternative without a weight, got {} after it",
               line.rest());
   return rule;
+}
+
+GrammarSource with_empty_right_sides(GrammarSource source) {
+  std::set<std::string> lefts;
+  for (const auto& rule : source.rules) lefts.insert(rule.left);
+  for (auto& rule : source.rules)
+    for (const auto& symbol : rule.right) {
+      if (symbol.terminal || !means_no_symbol(symbol.name) || lefts.contains(symbol.name)) continue;
+      check(
+          rule.right.size() == 1, kWhere,
+          "{}: {} means the empty right side, which has no other symbols; a terminal is in quotes",
+          rule.origin.empty() ? rule.left : rule.origin, symbol.name);
+      rule.right.clear();
+      break;
+    }
+  return source;
 }
 
 std::string to_text(const Grammar& grammar) {

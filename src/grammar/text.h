@@ -5,7 +5,8 @@
 //                                        | 'c'
 //
 // * One left side per line. Alternatives are separated by |, which may also start the next line. An
-//   empty alternative is epsilon. Both -> and the arrow U+2192 are accepted.
+//   empty alternative is epsilon, and may be written ε, λ, epsilon or lambda without quotes, if
+//   that is no left side (with_empty_right_sides()). Both -> and the arrow U+2192 are accepted.
 // * Terminals are in single or double quotes; \' \" and \\ are escapes inside them.
 // * A nonterminal is any other run of characters without white space, | [ ] # and quotes; it may
 //   end in primes (S'). A backslash before one of | [ ] # % ' " makes it a part of the name.
@@ -30,6 +31,10 @@ namespace pushdown {
 GrammarSource parse_grammar(std::string_view text, std::string_view file = "text");
 // Parses one rule with one alternative and no weight: "S -> 'a' S 'b'".
 NamedRule parse_rule(std::string_view text, std::string_view origin);
+
+// Empties the right sides that consist of a nonterminal without rules whose name means no symbol
+// (means_no_symbol() in symbol_text.h). Throws for such a name next to other symbols.
+GrammarSource with_empty_right_sides(GrammarSource source);
 
 // Returns text that parses to the same grammar: name, alphabet order, start, rules and weights.
 // Rules are grouped by left side, the start symbol first.

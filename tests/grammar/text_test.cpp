@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "grammar/oracle.h"
+#include "support/message.h"
 
 namespace pushdown::text_test {
 namespace {
@@ -119,6 +120,24 @@ TEST(GrammarText, AlternativesWithoutWeightShareTheRest) {
   // A weight that is wrong by itself is the error.
   EXPECT_THROW(Grammar(parse_grammar("S -> 'a' [-1] | 'b'")), std::invalid_argument);
   EXPECT_THROW(Grammar(parse_grammar("S -> 'a' [nan] | 'b'")), std::invalid_argument);
+}
+
+TEST(GrammarText, NamesOfNoSymbolAreTheEmptyRightSide) {
+  const auto rules = [](const std::string& text) {
+    std::vector<std::string> list;
+    const Grammar grammar(with_empty_right_sides(parse_grammar(text)));
+    for (const auto& rule : grammar.rules()) list.push_back(grammar.rule_text(rule));
+    return list;
+  };
+  using List = std::vector<std::string>;
+  for (const char* name : {"ε", "ϵ", "λ", "epsilon", "lambda"})
+    EXPECT_EQ(rules(fmt::format("S -> 'a' S [0.4] | {} [0.6]", name)),
+              (List{"S -> 'a' S", "S ->"}));
+  EXPECT_EQ(rules("S -> 'ε' | 'a' S 'ε'"), (List{"S -> 'ε'", "S -> 'a' S 'ε'"}));
+  EXPECT_EQ(rules("S -> 'a' ε | ε\nε -> 'b'"), (List{"S -> 'a' ε", "S -> ε", "ε -> 'b'"}));
+  EXPECT_EQ(testing_support::message([&] { rules("S -> 'b'\n  | 'a' ε"); }),
+            "[grammar.parse] text:2: ε means the empty right side, which has no other symbols; a "
+            "terminal is in quotes");
 }
 
 TEST(GrammarText, OneRule) {

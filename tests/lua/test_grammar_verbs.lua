@@ -334,4 +334,22 @@ test('the longest prefix that begins a string, against an enumeration', function
   test.fails('expected a file, a dataset or a list of strings', function() g:coverage(7) end)
 end)
 
+test('a name of no symbol is the empty right side, in texts, files and tables', function()
+  local path = os.tmpname() .. '.lua'
+  for _, name in ipairs { 'ε', 'λ', 'epsilon' } do
+    local text = ("S -> 'a' S | %s"):format(name)
+    test.equal(pd.grammar.parse(text):text(), "S -> 'a' S [0.5] | [0.5]\n")
+    test.equal(pd.grammar.parse(text, { prune = true }):text(), "S -> 'a' S [0.5] | [0.5]\n")
+    files.write(path, ('rule("S -> \'a\' S", 1)\nrule("S -> %s", 3)\n'):format(name))
+    test.equal(#pd.grammar.load(path):rules()[2].right, 0)
+  end
+  os.remove(path)
+  test.equal(pd.grammar.parse("S -> 'a' S | 'ε'"):contains 'a ε', true)
+  test.equal(pd.grammar.synchronous("S -> 'a' S1 | S1\nS -> λ | ε"):text(),
+    pd.grammar.synchronous("S -> 'a' S1 | S1\nS -> |"):text())
+  test.fails("text:1: ε means the empty right side, which has no other symbols", function()
+    pd.grammar.parse("S -> 'a' ε | 'b'")
+  end)
+end)
+
 test.finish()

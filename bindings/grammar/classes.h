@@ -32,6 +32,8 @@ struct ClassName<Derivation> {
 
 // Binds load, parse, build, list and describe of pd.grammar.
 void bind_grammar_loading(Module& module);
+// Binds the class Derivation.
+void bind_derivation(Module& module);
 
 struct DrawOptions {
   std::optional<std::int64_t> count;

@@ -20,7 +20,6 @@
 #include "grammar/inside.h"
 #include "grammar/membership.h"
 #include "grammar/normal_form.h"
-#include "grammar/parse_tree.h"
 #include "grammar/text.h"
 #include "pda/definition_files.h"
 
@@ -162,24 +161,6 @@ std::string tokens_text(const Tokens& tokens) {
   return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(tokens), " "));
 }
 
-Json tree_table(const Grammar& grammar, const ParseTree& tree) {
-  const Json symbol = grammar.symbol_name(tree.symbol);
-  if (tree.symbol.terminal) return symbol;
-  Json children = Json::array();
-  for (const auto& child : tree.children) children.push_back(tree_table(grammar, child));
-  return {{"symbol", symbol},
-          {"rule", grammar.rule_text(grammar.rules()[tree.rule])},
-          {"children", children}};
-}
-
-std::string derivation_brackets(const Derivation& d) { return bracketed(d.grammar, d.parse.tree); }
-std::string derivation_text(const Derivation& d) { return indented(d.grammar, d.parse.tree); }
-std::string show_derivation(const Derivation& d) {
-  auto text = derivation_text(d);
-  if (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
 std::string alphabet_line(const Alphabet& alphabet) {
   return fmt::format("Alphabet: {}", fmt::join(alphabet.symbols(), " "));
 }
@@ -305,24 +286,6 @@ void bind_grammar_class(Module& module) {
                      "tostring(grammar) -> string  Returns one line about the grammar.");
   bind_grammar_queries(grammar);
   bind_grammar_estimation(module, grammar);
-}
-
-void bind_derivation(Module& module) {
-  Class<Derivation>(module, "A derivation of a string, in terms of the grammar's own rules.")
-      .def<[](const Derivation& d) { return d.parse.log_probability; }>(
-          "log_probability",
-          "derivation:log_probability() -> number  Returns the natural logarithm of the "
-          "probability of the derivation.")
-      .def<&derivation_text>(
-          "text", "derivation:text() -> string  Returns the tree as indented lines, one per node.")
-      .def<[](const Derivation& d) { return tree_table(d.grammar, d.parse.tree); }>(
-          "to_table",
-          "derivation:to_table() -> table  Returns the tree as nested tables {symbol, rule, "
-          "children}. Leaves are texts.")
-      .def<&show_derivation>("__show",
-                             "show(derivation) -> string  Returns the tree as indented lines.")
-      .def<&derivation_brackets>("__tostring",
-                                 "tostring(derivation) -> string  Returns the tree in brackets.");
 }
 
 }  // namespace grammar_module

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "bindings/grammar/alphabet.h"
-#include "bindings/pda/classes.h"
+#include "bindings/session/drawing.h"
 #include "bindings/tensor/classes.h"
 
 namespace pushdown {
@@ -208,13 +208,10 @@ void bind_stack_trace(Module& module) {
           "A memory with a head has `head` in place of `depth`.")
       .def<&title>("title",
                    "trace:title() -> string  Returns the kind of the memory and its place.")
-      .def<[](lua_State* L, Any trace, const std::optional<std::string>& path) {
-        Value<MemoryTrace>::get(L, trace.index);
-        return draw(L, "trace", "trace", trace, path);
-      }>("svg",
-         "trace:svg(path) -> string  Returns a picture of the actions and the depth over the "
-         "string "
-         "as SVG; pd.plot.trace has options. Also writes it to the path, if one is given.")
+      .def<&drawn_as<MemoryTrace, "trace", "trace">>(
+          "svg",
+          "trace:svg(path) -> string  Returns a picture of the actions and the depth over the "
+          "string as SVG; pd.plot.trace has options. Also writes it to the path, if one is given.")
       .def<&text>("__tostring",
                   "tostring(trace) -> string  Returns the trace as text, one line per symbol.");
 }

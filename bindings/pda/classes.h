@@ -51,10 +51,6 @@ std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton
 
 // The result of pd.pda.load.
 Pda load_pda(lua_State* L, const PathText& name, const std::optional<Json>& options);
-// Calls pushdown.plot[kind]{[field] = object, path =} and pushes the SVG.
-Results draw(lua_State* L, const char* kind, const char* field, const Any& object,
-             const std::optional<std::string>& path);
-
 // Binds call, parse, load, list and describe of pd.pda, and the classes Trace and Run.
 void bind_pda_loading(Module& module);
 void bind_trace(Module& module);

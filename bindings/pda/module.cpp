@@ -9,6 +9,7 @@
 #include "bindings/binder/path.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/grammar/unknown.h"
+#include "bindings/session/drawing.h"
 #include "bindings/session/log.h"
 #include "bindings/tensor/classes.h"
 #include "pda/definition_files.h"
@@ -283,12 +284,18 @@ void bind_pda(lua_State* L) {
       .def<&isomorphic>("isomorphic",
                         "pda:isomorphic(other) -> boolean  Returns whether two deterministic "
                         "automata are the same up to the names of states and of the bottom symbol.")
-      .def<[](lua_State* L, Any pda, const std::optional<std::string>& path) {
-        Value<Pda>::get(L, pda.index);
-        return draw(L, "state_diagram", "pda", pda, path);
-      }>("svg",
-         "pda:svg(path) -> string  Returns a state diagram as SVG. Also writes it to the path, if "
-         "one is given.")
+      .def<&drawn_as<Pda, "state_diagram", "pda">>(
+          "svg",
+          "pda:svg(path) -> string  Returns a state diagram as SVG. Also writes it to the path, if "
+          "one is given.")
+      .def<&drawn_as<Pda, "state_diagram_dot", "pda">>(
+          "dot",
+          "pda:dot(path) -> string  Returns the state diagram in the DOT language of Graphviz. "
+          "Also writes it to the path, if one is given.")
+      .def<&drawn_as<Pda, "state_diagram_latex", "pda">>(
+          "latex",
+          "pda:latex(path) -> string  Returns the state diagram as a picture of the LaTeX package "
+          "tikz. Also writes it to the path, if one is given.")
       .def<&transitions_table>("transitions",
                                "pda:transitions() -> table  Returns the transitions, each {state, "
                                "top, symbol, next, push or replace or pop, weight, text, origin}.")

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/pda/classes.h"
+#include "bindings/session/drawing.h"
 #include "bindings/tensor/classes.h"
 
 namespace pushdown {
@@ -24,23 +25,6 @@ std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton
   }
   for (auto& run : runs) run.log_total = total;
   return runs;
-}
-
-Results draw(lua_State* L, const char* kind, const char* field, const Any& object,
-             const std::optional<std::string>& path) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.plot");
-  call_lua(L, 1, 1);
-  lua_getfield(L, -1, kind);
-  lua_createtable(L, 0, 2);
-  lua_pushvalue(L, object.index);
-  lua_setfield(L, -2, field);
-  if (path) {
-    Value<std::string>::push(L, *path);
-    lua_setfield(L, -2, "path");
-  }
-  call_lua(L, 1, 1);
-  return {1};
 }
 
 namespace {
@@ -197,12 +181,10 @@ void bind_trace(Module& module) {
           "run:stacks() -> table  Returns the stack contents, bottom to top, at times 0 to n.")
       .def<[](const PdaRun& run) { return run.automaton->input; }>(
           "input", "run:input() -> table  Returns the symbols that were read.")
-      .def<[](lua_State* L, Any run, const std::optional<std::string>& path) {
-        Value<PdaRun>::get(L, run.index);
-        return draw(L, "run", "run", run, path);
-      }>("svg",
-         "run:svg(path) -> string  Returns a picture of the stack over the string as SVG. Also "
-         "writes it to the path, if one is given.")
+      .def<&drawn_as<PdaRun, "run", "run">>(
+          "svg",
+          "run:svg(path) -> string  Returns a picture of the stack over the string as SVG. Also "
+          "writes it to the path, if one is given.")
       .def<&run_text>("__tostring",
                       "tostring(run) -> string  Returns the run as text, one line per step.");
   Class<Trace>(module, "All runs of a pushdown automaton on a string: the stack automaton.")
@@ -239,12 +221,10 @@ void bind_trace(Module& module) {
       .def<&trace_dot>(
           "dot",
           "trace:dot() -> string  Returns the stack automaton in the DOT language of Graphviz.")
-      .def<[](lua_State* L, Any trace, const std::optional<std::string>& path) {
-        Value<Trace>::get(L, trace.index);
-        return draw(L, "automaton", "trace", trace, path);
-      }>("svg",
-         "trace:svg(path) -> string  Returns a picture of the stack automaton over the string as "
-         "SVG. Also writes it to the path, if one is given.")
+      .def<&drawn_as<Trace, "automaton", "trace">>(
+          "svg",
+          "trace:svg(path) -> string  Returns a picture of the stack automaton over the string as "
+          "SVG. Also writes it to the path, if one is given.")
       .def<&trace_text>("__tostring",
                         "tostring(trace) -> string  Returns the trace as text, one line per time.");
 }

@@ -1,4 +1,5 @@
 // pd.tree: phrase structure trees and treebanks. analysis_parse.cpp induces and scores trees.
+#include "bindings/session/drawing.h"
 #include "bindings/session/inputs.h"
 #include "bindings/tree/classes.h"
 
@@ -187,6 +188,15 @@ void bind_tree(lua_State* L) {
           "parts of speech, or nil if no word is left.")
       .def<&brackets>("brackets",
                       "tree:brackets() -> string  Returns the tree in brackets, in one line.")
+      .def<&drawn_as<PhraseTree, "tree", "tree">>(
+          "svg",
+          "tree:svg(path) -> string  Returns a picture of the "
+          "tree as SVG; pd.plot.tree has options. "
+          "Also writes it to the path, if one is given.")
+      .def<&drawn_as<PhraseTree, "tree_latex", "tree">>(
+          "latex",
+          "tree:latex(path) -> string  Returns the tree as a picture of the LaTeX package forest. "
+          "Also writes it to the path, if one is given.")
       .def<&text_of>(
           "text",
           "tree:text{options} -> string  Returns a drawing for the terminal, one word per line.")

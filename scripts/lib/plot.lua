@@ -38,6 +38,14 @@ local function text(of, name)
   return drawing(name, kind, kind.text)
 end
 
+-- The function that draws a kind of picture in the language of another program.
+local function source(name)
+  local kind = require('pushdown.plot.' .. name)
+  return drawing(name, kind, kind.text, function(spec, drawn)
+    if spec.path then pd.file.write(spec.path, drawn) end
+  end)
+end
+
 -- plot.lines{options} -> the line chart as SVG text, also of what model:surprisal() returns. With options.path it is
 -- also written to a file: as SVG, PDF or PNG, depending on the file name extension.
 M.lines = svg 'lines'
@@ -103,6 +111,13 @@ M.automaton = svg 'automaton'
 -- with the same action share a label, "any" for all; "replace top" keeps the top symbol.
 M.state_diagram = svg 'state_diagram'
 
+-- plot.state_diagram_dot{options} -> the same in the DOT language of Graphviz.
+M.state_diagram_dot = source 'state_diagram_dot'
+
+-- plot.state_diagram_latex{options} -> the same as a picture of the LaTeX package tikz with its library automata. State
+-- names between dollars are TeX.
+M.state_diagram_latex = source 'state_diagram_latex'
+
 -- plot.run{options} -> SVG of one run over its string: the stack at every time, and the symbol read, the move, the
 -- state and the weight of the move.
 M.run = svg 'run'
@@ -110,6 +125,9 @@ M.run = svg 'run'
 -- plot.tree{options} -> SVG of a tree over its words. With gold, it draws both trees; filled circles mark the spans
 -- that both have, open squares the others. tree:text{gold =} is the same for the terminal.
 M.tree = svg 'tree'
+
+-- plot.tree_latex{options} -> a tree as a picture of the LaTeX package forest.
+M.tree_latex = source 'tree_latex'
 
 -- plot.by_length{options} -> SVG of a measure of models on strings of each length. The options include those of
 -- plot.lines except series.

@@ -51,7 +51,7 @@ std::string quoted_dot(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
+    quoted += c == '&' ? "&amp;" : std::string(1, c);  // a label may have entities
   }
   return quoted + "\"";
 }

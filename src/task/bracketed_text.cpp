@@ -201,14 +201,14 @@ class BracketReader {
   std::vector<PhraseTree> trees_;
 };
 
-std::string escaped(const std::string& word) {
+std::string escaped(const std::string& name, bool is_word) {
   std::string text;
-  for (const char c : word) {
+  for (const char c : name) {
     if (c == '(')
       text += "-LRB-";
     else if (c == ')')
       text += "-RRB-";
-    else if ((c == '/' || c == '*') && text.ends_with('\\'))
+    else if (is_word && (c == '/' || c == '*') && text.ends_with('\\'))
       text += std::string("\\") + c;
     else
       text += c;
@@ -233,12 +233,12 @@ std::string bracketed(const PhraseTree& tree) {
       const auto& phrase = tree.phrases()[p];
       const auto around = text.empty() ? ' ' : text.back();
       if (!first && around != '(') text += ' ';
-      text += "(" + phrase.label;
+      text += "(" + escaped(phrase.label, false);
       open.push_back(phrase.end);
       first = false;
     }
     if (!text.empty() && text.back() != ' ' && text.back() != '(') text += ' ';
-    const auto word = tree.escaped() ? tree.words()[i] : escaped(tree.words()[i]);
+    const auto word = tree.escaped() ? tree.words()[i] : escaped(tree.words()[i], true);
     text += tree.tags()[i].empty() ? word : "(" + tree.tags()[i] + " " + word + ")";
     for (; !open.empty() && open.back() == i + 1; open.pop_back()) text += ')';
   }

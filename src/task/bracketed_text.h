@@ -35,7 +35,8 @@ std::vector<PhraseTree> parse_brackets(std::string_view text, const std::string&
 // Returns the tree in one line, "(S (NP (DT The) (NN cat)) ...)". Phrases without a label are bare
 // brackets, words without a part of speech are bare words. Round brackets in words are escaped, as
 // are / and * after a backslash, unless the words of the tree are escaped. So parse_brackets() with
-// the same options returns the same words.
+// the same options returns the same words. Round brackets in labels are escaped, too; reading does
+// not decode them.
 std::string bracketed(const PhraseTree& tree);
 
 }  // namespace pushdown

@@ -14,11 +14,6 @@ bool has_white_space(const std::string& text) {
   return std::any_of(text.begin(), text.end(), is_white_space);
 }
 
-void check_name(const std::string& name, const char* what) {
-  check(!has_white_space(name) && name.find_first_of("()") == name.npos, kWhere,
-        "a {} must be a text without white space and round brackets, got '{}'", what, name);
-}
-
 bool before(const Phrase& a, const Phrase& b) {
   return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
 }
@@ -39,9 +34,12 @@ PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> 
   for (const auto& word : words_)
     check(!word.empty() && !has_white_space(word), kWhere,
           "a word must be a text without white space, got '{}'", word);
-  for (const auto& tag : tags_) check_name(tag, "part of speech");
+  for (const auto& tag : tags_)
+    check(!has_white_space(tag) && tag.find_first_of("()") == tag.npos, kWhere,
+          "a part of speech must be a text without white space and round brackets, got '{}'", tag);
   for (const auto& phrase : phrases_) {
-    check_name(phrase.label, "label");
+    check(!has_white_space(phrase.label), kWhere,
+          "a label must be a text without white space, got '{}'", phrase.label);
     check(phrase.begin >= 0 && phrase.begin < phrase.end && phrase.end <= size(), kWhere,
           "a phrase must lie in the words 1 to {}, got {} to {}", size(), phrase.begin + 1,
           phrase.end);

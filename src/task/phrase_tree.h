@@ -23,9 +23,9 @@ class PhraseTree {
  public:
   // Phrases may be in any order; of two with the same words, the first is the outer one. Throws
   // std::invalid_argument if there are no words, a word is empty or contains white space, a label
-  // or part of speech contains white space or round brackets, `tags` is neither empty nor one per
-  // word, a phrase is empty or outside the sentence, or two phrases cross. `escaped`: the words are
-  // as a treebank writes them, -LRB- or 1\/2.
+  // or part of speech contains white space, a part of speech contains round brackets, `tags` is
+  // neither empty nor one per word, a phrase is empty or outside the sentence, or two phrases
+  // cross. `escaped`: the words are as a treebank writes them, -LRB- or 1\/2.
   PhraseTree(std::vector<std::string> words, std::vector<std::string> tags,
              std::vector<Phrase> phrases, bool escaped = false);
 

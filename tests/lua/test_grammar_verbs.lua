@@ -334,6 +334,29 @@ test('the longest prefix that begins a string, against an enumeration', function
   test.fails('expected a file, a dataset or a list of strings', function() g:coverage(7) end)
 end)
 
+test('derivations are drawn, with empty right sides and names of every kind', function()
+  local d = pd.grammar.parse "S -> '(' S ')' S [0.4] | ε":parse '( )'
+  test.equal(d:brackets(), tostring(d))
+  test.equal(tostring(d:tree()), '(S -LRB- (S ε) -RRB- (S ε))')
+  assert(d:svg():find('>ε<', 1, true) and d:svg():find('>(<', 1, true))
+  assert(d:latex():find([=[
+  [{S}
+    [{(}]
+    [{S}
+      [{$\varepsilon$}]]
+    [{)}]
+    [{S}
+      [{$\varepsilon$}]]]
+]=], 1, true), d:latex())
+  -- The grammar of an automaton has brackets in its nonterminals.
+  local g = pd.pda.load('dyck_pda'):grammar()
+  local name = g:start()
+  assert(g:nonterminals()[2]:find('(', 1, true), g:nonterminals()[2])
+  assert(g:parse('( )'):svg():find('&lt;' .. name:sub(2, 3), 1, true))
+  assert(g:parse('( )'):brackets():find(name, 1, true))
+  test.equal(#g:parse('( ( ) )'):tree():words(), 5)
+end)
+
 test('a name of no symbol is the empty right side, in texts, files and tables', function()
   local path = os.tmpname() .. '.lua'
   for _, name in ipairs { 'ε', 'λ', 'epsilon' } do

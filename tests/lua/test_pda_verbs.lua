@@ -176,4 +176,61 @@ test('automata are written for JFLAP, and other endings are refused', function()
   test.fails("notation must be 'own' or 'jflap', got 'xml'", function() p:text 'xml' end)
 end)
 
+test('automata as DOT and TikZ', function()
+  local p = pd.pda.parse [[
+%name odd&name
+%bottom Z
+%at_bottom
+%dead trap
+%accepting '$\\delta_1$'
+q0, Z --a--> q0, push a
+q0, a --a--> q0, push a
+q0, a --'"'--> '$\\delta_1$', pop
+'$\\delta_1$', a --b_&--> '$\\delta_1$', pop
+'$\\delta_1$', Z --\--> trap, replace Z
+]]
+  test.equal(p:dot(), [[
+digraph "odd&amp;name" {
+  rankdir=LR;
+  graph [fontname="Helvetica"];
+  node [shape=circle, fontname="Helvetica"];
+  edge [fontname="Helvetica"];
+  start [shape=point];
+  label="accepts with the bottom symbol Z alone on the stack";
+  s1 [label="q0"];
+  s2 [label="$\\delta_1$", shape=doublecircle];
+  s3 [label="trap", style=filled, fillcolor="#d9d9d9"];
+  start -> s1;
+  s1 -> s1 [label="a, any: push a"];
+  s1 -> s2 [label="\", a: pop"];
+  s2 -> s2 [label="b_&amp;, a: pop"];
+  s2 -> s3 [label="\\, Z: replace Z"];
+}
+]])
+  local latex = p:latex()
+  test.equal((latex:gsub('%-?%d+%.%d+', '0')), [[
+% \usepackage{tikz}
+% \usetikzlibrary{automata}
+\begin{tikzpicture}[->, auto, initial text=, every node/.append style={align=center, font=\small},
+    every state/.append style={minimum size=0cm, inner sep=1pt}]
+  \node[state, initial] (s1) at (0, 0) {$q_{0}$};
+  \node[state, accepting] (s2) at (0, 0) {$\delta_1$};
+  \node[state, fill=black!15] (s3) at (0, 0) {trap};
+  \path (s1) edge[loop above] node {a, any: push a} (s1)
+        (s1) edge[] node {", a: pop} (s2)
+        (s2) edge[loop above] node {b\_\&, a: pop} (s2)
+        (s2) edge[] node {\textbackslash{}, Z: replace Z} (s3);
+  \node[below=2mm] at (current bounding box.south) {accepts with the bottom symbol Z alone on the stack};
+\end{tikzpicture}
+]])
+  local path = test.folder() .. '/p.tex'
+  test.equal(p:latex(path), files.read(path))
+  -- Names that would be wrong TeX are texts.
+  local names = require 'pushdown.text.latex'
+  for name, wanted in pairs { ['$}{$'] = '\\$\\}\\{\\$', ['$a\\$'] = '\\$a\\textbackslash{}\\$', ['$$'] = '\\$\\$',
+    q_1 = '$q_{1}$', ["q12''"] = "$q_{12}''$", ab1 = 'ab1', ['a_b'] = 'a\\_b', ['$q_{1}$'] = '$q_{1}$' } do
+    test.equal(names.name(name), wanted)
+  end
+end)
+
 test.finish()

@@ -73,6 +73,7 @@ test('nonsense values are errors with a name', function()
     strength_distributions = strengths, strength_distributions_text = strengths,
     trace = { trace = model:trace '0 # 0' }, trace_text = { trace = model:trace '0 # 0' },
     automaton = { trace = pda:trace '0 # 0' }, state_diagram = { pda = pda }, run = { run = pda:best_run '0 # 0' },
+    state_diagram_dot = { pda = pda }, state_diagram_latex = { pda = pda }, tree_latex = { tree = tree },
     program = { model = model }, tree = { tree = tree, gold = tree }, curves = { history = { { cross_entropy = 1 } } } }
   local nonsense = { 3, -1, 2.5, 1e9, 0 / 0, 1 / 0, 'x', true, print, {}, { {} }, { 'x' }, { 1 }, { 3, 1 }, { a = 3 },
     { value = 'x' }, pd.tensor { 1 }, grammar }

@@ -158,4 +158,52 @@ test('pictures', function()
   end)
 end)
 
+test('trees as SVG and LaTeX, from the tree itself', function()
+  local gold = pd.tree.parse(bank)[2]
+  test.equal(gold:svg(top .. '/gold.svg'), pd.plot.tree { tree = gold })
+  test.equal(files.read(top .. '/gold.svg'), gold:svg())
+  test.equal(gold:latex(top .. '/gold.tex'), files.read(top .. '/gold.tex'))
+  test.equal(pd.tree.parse('(S (NP (DT the) (NN cat)) (VP (VBZ eats)))')[1]:latex(), [=[
+% \usepackage{forest}
+\begin{forest}
+  where n children=0{tier=word}{}
+  [{S}
+    [{NP}
+      [{DT} [{the}]]
+      [{NN} [{cat}]]]
+    [{VP}
+      [{VBZ} [{eats}]]]]
+\end{forest}
+]=])
+  -- Special characters, phrases without a label, and words outside of phrases.
+  local own = pd.tree.tree { words = { '\\', '{', '}', '$', '&', '#', '%', '_', '^', '~', '[', ',', '=', '--', "'" },
+    phrases = { { 1, 2, 'A_1' }, { 3, 4 } } }
+  test.equal(own:latex(), [=[
+% \usepackage{forest}
+\begin{forest}
+  where n children=0{tier=word}{}
+  [, phantom
+    [{A\_1}
+      [{\textbackslash{}}]
+      [{\{}]]
+    [, coordinate
+      [{\}}]
+      [{\$}]]
+    [{\&}]
+    [{\#}]
+    [{\%}]
+    [{\_}]
+    [{\textasciicircum{}}]
+    [{\textasciitilde{}}]
+    [{[}]
+    [{,}]
+    [{=}]
+    [{-{}-}]
+    [{{\textquotesingle}}]]
+\end{forest}
+]=])
+  test.equal(pd.tree.tree({ words = { 'a' } }):latex():match '\n  (%[.*%])\n', '[{a}]')
+  test.fails("unknown option 'gold'", function() pd.plot.tree_latex { tree = gold, gold = gold } end)
+end)
+
 test.finish()

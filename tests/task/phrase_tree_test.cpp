@@ -55,7 +55,7 @@ TEST(PhraseTree, InvalidTreesAreRefused) {
   EXPECT_EQ(message([] {
               PhraseTree({"a"}, {}, {{0, 1, "N P"}});
             }),
-            "[tree] a label must be a text without white space and round brackets, got 'N P'");
+            "[tree] a label must be a text without white space, got 'N P'");
   EXPECT_EQ(message([&] {
               PhraseTree(words, {}, {{1, 4}});
             }),

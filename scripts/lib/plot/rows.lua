@@ -8,6 +8,9 @@ M.picture = {
   { 'path', nil, 'file of the picture: SVG, PDF or PNG, by its extension', type = 'text' },
 }
 
+-- Of a picture in the language of another program.
+M.source = { { 'path', nil, 'file of the text', type = 'text' } }
+
 -- rows.size(width, height): without a default, the size is that of the content.
 function M.size(width, height)
   return {

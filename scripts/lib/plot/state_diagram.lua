@@ -325,6 +325,6 @@ local function draw(spec)
   return canvas:document(title or 'State diagram')
 end
 
-return { svg = draw, options = { {
+return { svg = draw, arrows_of = arrows_of, place = place, options = { {
   { 'pda', nil, 'the automaton', type = 'Pda', required = true },
 }, rows.picture } }

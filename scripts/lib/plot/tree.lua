@@ -10,7 +10,8 @@ local shared = { shape = 'circle', colour = '#12355b' }
 local edge = { stroke = '#73706b', ['stroke-linecap'] = 'square' }
 local other = { shape = 'open_square', colour = '#d1495b' }
 
--- phrases() is in preorder, so the phrase around another one is the last phrase before it that still covers it.
+-- The phrases of a tree with their daughters, which are phrases and words {word =}, from left to right. phrases() is in
+-- preorder, so the phrase around another one is the last phrase before it that still covers it.
 local function daughters_of(tree)
   local phrases, open, covered = tree:phrases(), {}, {}
   for _, phrase in ipairs(phrases) do
@@ -163,7 +164,7 @@ local function draw(spec)
   return canvas:document(spec.title)
 end
 
-return { svg = draw, options = { {
+return { svg = draw, daughters_of = daughters_of, options = { {
   { 'tree', nil, 'the tree', type = 'Tree', required = true },
   { 'gold', nil, 'a second tree over the same words', type = 'Tree' },
   { 'names', nil, "names of both trees, by default 'extracted' and 'gold'", type = 'list of texts or numbers' },

@@ -1,5 +1,6 @@
 -- Tables as text: aligned for the terminal, Markdown, CSV and LaTeX.
 local files = require 'pushdown.files'
+local latex = require 'pushdown.text.latex'
 local measure = require 'pushdown.text.measure'
 local pd = require 'pushdown'
 local trim = require 'pushdown.text.trim'
@@ -158,32 +159,10 @@ function Table:csv()
   return table.concat(out, '\n') .. '\n'
 end
 
--- Characters that need escaping in LaTeX.
-local latex_characters = { ['\\'] = '\\textbackslash{}', ['{'] = '\\{', ['}'] = '\\}', ['$'] = '\\$', ['&'] = '\\&',
-  ['#'] = '\\#', ['%'] = '\\%', ['_'] = '\\_', ['^'] = '\\textasciicircum{}', ['~'] = '\\textasciitilde{}',
-  ['<'] = '\\textless{}', ['>'] = '\\textgreater{}', ['|'] = '\\textbar{}', ['±'] = '$\\pm$', ['×'] = '$\\times$',
-  ['−'] = '$-$', ['∞'] = '$\\infty$', ['–'] = '--', ['…'] = '\\ldots{}', ['≤'] = '$\\leq$', ['≥'] = '$\\geq$',
-  ['·'] = '$\\cdot$', ['→'] = '$\\to$' }
-
-local raised = { ['⁰'] = '0', ['¹'] = '1', ['²'] = '2', ['³'] = '3', ['⁴'] = '4', ['⁵'] = '5', ['⁶'] = '6',
-  ['⁷'] = '7', ['⁸'] = '8', ['⁹'] = '9', ['⁺'] = '+', ['⁻'] = '-', ['ⁿ'] = 'n', ['ᵐ'] = 'm', ['ᵏ'] = 'k', ['ᵀ'] = 'T' }
-local lowered = { ['₀'] = '0', ['₁'] = '1', ['₂'] = '2', ['₃'] = '3', ['₄'] = '4', ['₅'] = '5', ['₆'] = '6',
-  ['₇'] = '7', ['₈'] = '8', ['₉'] = '9', ['₊'] = '+', ['₋'] = '-', ['ₙ'] = 'n', ['ₘ'] = 'm', ['ₖ'] = 'k', ['ₜ'] = 't' }
-
--- Converts one character; adjacent superscripts or subscripts are joined afterwards.
-local function latex_character(character)
-  if raised[character] then return '$^{' .. raised[character] .. '}$' end
-  if lowered[character] then return '$_{' .. lowered[character] .. '}$' end
-  return latex_characters[character]
-end
-
 -- A number gets a minus sign instead of a hyphen.
 local function latex_text(text)
   if tonumber(text) then return (text:gsub('^%-', '$-$'):gsub('e%+?(%-?)0*(%d+)$', '$\\cdot 10^{%1%2}$')) end
-  text = text:gsub('[%z\1-\127\194-\244][\128-\191]*', latex_character):gsub('%c', ' ')
-  local joined
-  repeat text, joined = text:gsub('(%$([%^_]){[^}]*)}%$%$%2{', '%1') until joined == 0
-  return text
+  return latex.text(text)
 end
 
 -- The table as LaTeX: a tabular for the package booktabs, with the title as a comment above it and the note below.

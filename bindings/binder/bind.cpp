@@ -16,6 +16,7 @@
 #include "bindings/binder/memory_reserve.h"
 #include "bindings/binder/option_places.h"
 #include "bindings/binder/registry_keys.h"
+#include "bindings/binder/unknown_name.h"
 #include "bindings/session/log.h"
 #include "tensor/error_text.h"
 
@@ -63,57 +64,6 @@ void push_wrong_call(lua_State* L, const std::string& message) {
 bool is_method(const std::string& full_name) {
   const auto colon = full_name.find(':');
   return colon != full_name.npos && full_name.compare(colon, 3, ":__") != 0;
-}
-
-// Returns ", did you mean 'sum'?" for the name at index 2, which is not a key of the table at 1, or
-// "".
-std::string suggestion(lua_State* L) {
-  std::vector<std::string> names;
-  for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1))
-    if (lua_type(L, -2) == LUA_TSTRING) names.emplace_back(lua_tostring(L, -2));
-  const auto near = nearest_names(lua_tostring(L, 2), names);
-  return near.empty() ? "" : ", did you mean " + near + "?";
-}
-
-// " ('Grammar' and 'LanguageModel' have it)", or "" if no class has a method of this name.
-std::string owners(lua_State* L, const std::string& method) {
-  std::vector<std::string> classes;
-  push_docs(L);
-  for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
-    const std::string name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-    if (name.ends_with(":" + method)) classes.push_back(name.substr(0, name.find(':')));
-  }
-  lua_pop(L, 1);
-  if (classes.empty() || classes.size() > 5) return "";
-  std::sort(classes.begin(), classes.end());
-  return " (" + quoted_list(classes) + (classes.size() == 1 ? " has it)" : " have it)");
-}
-
-// "a Grammar", "an Alphabet".
-std::string with_article(const std::string& name) {
-  return (name.find_first_of("AEIOU") == 0 ? "an " : "a ") + name;
-}
-
-// methods.__index, called for a name that the class does not have.
-int unknown_method(lua_State* L) {
-  return guarded(L, [](lua_State* L) -> int {
-    const auto cls = upvalue_text(L, 1);
-    if (lua_type(L, 2) != LUA_TSTRING)
-      throw std::invalid_argument(with_article(cls) + " cannot be indexed by " + type_text(L, 2));
-    const auto others = owners(L, lua_tostring(L, 2));
-    throw std::invalid_argument(with_article(cls) + " has no method '" + lua_tostring(L, 2) + "'" +
-                                (others.empty() ? suggestion(L) : others));
-  });
-}
-
-// __index of a module, called for a name that it does not have.
-int unknown_field(lua_State* L) {
-  return guarded(L, [](lua_State* L) -> int {
-    const auto module = upvalue_text(L, 1);
-    if (lua_type(L, 2) != LUA_TSTRING)
-      throw std::invalid_argument(module + " cannot be indexed by " + type_text(L, 2));
-    throw std::invalid_argument("there is no " + module + "." + lua_tostring(L, 2) + suggestion(L));
-  });
 }
 
 // __index with a user-defined part: names are methods, and all other keys go to the class.

@@ -233,4 +233,23 @@ digraph "odd&amp;name" {
   end
 end)
 
+test('verbs of other programs name what is here', function()
+  local p = pd.pda.load 'dyck_pda'
+  test.fails("a Pda has no method 'equivalent'; use pd%.pda%.difference%(first, second, {",
+    function() p:equivalent(p) end)
+  test.fails("a Pda has no method 'minimize'; use pda:minimal{keep_dead=}$", function() p:minimize() end)
+  test.fails('there is no pd.pda.equivalent; use pd%.pda%.difference%(', function() return pd.pda.equivalent end)
+  -- Every row names what exists, for a name that the class does not have.
+  local docs, rows = pd.docs(), 0
+  for class, verbs, here in files.read(pd.root .. '/bindings/binder/unknown_name.cpp')
+    :gmatch '{"([%w.]+)", "([%w_ ]+)", "([%w.:_]+)"}' do
+    assert(docs[class] and docs[here], here)
+    rows = rows + 1
+    for verb in verbs:gmatch '%S+' do
+      assert(not docs[class .. ':' .. verb] and not docs[class .. '.' .. verb], class .. ' ' .. verb)
+    end
+  end
+  assert(rows > 30, rows)
+end)
+
 test.finish()

@@ -51,6 +51,19 @@ test('a question needs only most of its words', function()
   test.equal(#find '???', 0)
 end)
 
+test('methods that several classes share are one result', function()
+  local seen, several = {}, 0
+  for _, words in ipairs { 'save', 'parameters', 'load parameters', 'device', 'name' } do
+    for _, entry in ipairs(find(words)) do
+      local key = words .. entry[1]:gsub('  %(.*', '') .. '\n' .. entry[2]
+      assert(not seen[key], key)
+      seen[key] = true
+      if entry[1]:find '  %(.*LanguageModel.*Recognizer' then several = several + 1 end
+    end
+  end
+  assert(several > 1, several)
+end)
+
 test('README and CITATION are searched', function()
   finds('compared published code', 'README.md')
   assert(first('cite', 3):find('CITATION.cff', 1, true))

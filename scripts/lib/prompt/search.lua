@@ -101,16 +101,30 @@ local function usage_and_sentence(doc)
   return usage, sentence or doc
 end
 
+-- Methods of several classes with the same description are one entry that lists the classes.
 local function add_docs(entries)
-  local docs = pd.docs()
+  local docs, same = pd.docs(), {}
   for _, name in ipairs(tables.keys(docs, 'string')) do
     local usage, sentence = usage_and_sentence(docs[name])
     local shown = usage and not usage:match '^%(' and (name:match '^(.*[.])' or '') .. usage or name
     if #shown > 70 then shown = shown:gsub('%b{}', '{...}') end
     local options = {}
     for _, option in ipairs(pd.options(name) or {}) do options[#options + 1] = option.name .. ': ' .. option.doc end
-    entries[#entries + 1] = { title = shown, name = name, body = docs[name] .. ' ' .. table.concat(options, '. '),
-      sentences = options, text = sentence, weight = 1 }
+    local class = usage and name:match '^(.+):'
+    local key = class and table.concat({ docs[name], unpack(options) }, '\n')
+    local entry = key and same[key]
+    if entry then
+      entry.name = entry.name .. ' ' .. name
+      table.insert(entry.classes, class)
+    else
+      entry = { title = shown, name = name, body = docs[name] .. ' ' .. table.concat(options, '. '),
+        sentences = options, text = sentence, weight = 1, classes = { class } }
+      entries[#entries + 1] = entry
+      if key then same[key] = entry end
+    end
+  end
+  for _, entry in ipairs(entries) do
+    if #entry.classes > 1 then entry.title = ('%s  (%s)'):format(entry.title, table.concat(entry.classes, ', ')) end
   end
 end
 

@@ -326,7 +326,8 @@ TEST(Jflap, ErrorsNameTheLine) {
       {file("pda", kStates + transition(0, 2, "", "Z", "Z")),
        "the file: the automaton accepts only the empty string, and every transition must read"},
       {file("pda", kStates + transition(0, 2, "a", "z", "z")),
-       "x.jff:10: the transition pops 'z', which is never on the stack; the stack begins with Z, so "
+       "x.jff:10: the transition pops 'z', which is never on the stack; the stack begins with Z, "
+       "so "
        "the automaton accepts no string"},
   };
   for (const auto& [text, expected] : cases)

@@ -229,7 +229,7 @@ test('a table as LaTeX', function()
 model\_name                                                                      &    loss & p \\
 \midrule
 a \& b\_c \#1 \{50\%\} \textasciitilde{}x\textasciicircum{}2 \textbackslash{} \$ & $-$0.13 & 1$\cdot 10^{-5}$ \\
-λ                                                                                &    0.50 & 0.4 $\pm$ 0.1 \\
+$\lambda$                                                                        &    0.50 & 0.4 $\pm$ 0.1 \\
 \bottomrule
 \end{tabular}
 % Two runs.

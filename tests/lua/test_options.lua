@@ -116,6 +116,7 @@ local before = {
   ['Grammar:viable_lengths'] = { grammar }, ['Grammar:viable_prefix'] = { grammar, '0' },
   ['Grammar:strings'] = { grammar }, ['pd.grammar.alphabet'] = { { 'a' } }, ['pd.grammar.from_trees'] = { { tree } },
   ['pd.grammar.parse'] = { "S -> 'a'" }, ['pd.pda.difference'] = { pda, pda },
+  ['pd.pda.parse'] = { '%bottom x\n%accepting q\nq, x --a--> q' },
   ['LabelledDataset:curriculum'] = { labelled }, ['LabelledDataset:split'] = { labelled, { 1, 1 } },
   ['LanguageModel:load_parameters'] = { language, {} }, ['LanguageModel:program'] = { language },
   ['LanguageModel:log_probability'] = { language, '0' }, ['LanguageModel:surprisal'] = { language, '0' },

@@ -428,7 +428,7 @@ test('help lists the Lua modules and the options by kind, and finds words', func
     end
   end
   has(describe 'plot', 'lines{series=, reference=, ', 'heat_map{values=, ')
-  has(describe 'plot.lines', 'plot.lines{series=, ', '\n  The line chart as SVG text.',
+  has(describe 'plot.lines', 'plot.lines{series=, ', '\n  The line chart as SVG text, also of ',
     '\n    x_log (boolean, default false): logarithmic horizontal axis')
   has(describe 'grid.run', 'recorded=, ...} -> rows\n  Trains the script at every point',
     'points (list of tables, required): ')

@@ -290,7 +290,8 @@ def test_scripts(tmp_path, capsys):
         run:finish { square = options.x ^ 2 }
         """)
     finished = pushdown.run(script, "word", x=3, flag=False, list=[1, 2], run_folder=tmp_path / "runs/one")
-    assert capsys.readouterr().out == finished.output == "3\tfalse\t1 2\tword\n"
+    expected = f"3\tfalse\t1 2\tword\n{tmp_path / 'runs/one'}: square 9\n"
+    assert capsys.readouterr().out == finished.output == expected
     assert finished.run.folder == str(tmp_path / "runs/one") and finished.run.result == {"square": 9}
     assert finished.run.options["list"] == [1, 2] and finished.run.record["status"] == "done"
     with pytest.raises(pushdown.Error, match="(?s)script.lua has ended with status 1:.*x is negative"):

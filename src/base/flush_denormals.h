@@ -33,8 +33,6 @@ inline std::uint64_t float_control() noexcept { return 0; }
 inline void set_float_control(std::uint64_t) noexcept {}
 #endif
 
-// Sets this thread's flush bits during its lifetime. Leaves the rest of the register alone, so
-// exceptions that the arithmetic has raised stay visible.
 // Returns whether a number is denormal. Decides by the bits, because under FlushDenormals such a
 // number is equal to 0.
 inline bool is_denormal(double value) {
@@ -42,6 +40,8 @@ inline bool is_denormal(double value) {
   return bits != 0 && bits >> 53 == 0;
 }
 
+// Sets this thread's flush bits during its lifetime. Leaves the rest of the register alone, so
+// exceptions that the arithmetic has raised stay visible.
 class FlushDenormals {
  public:
   // Takes denormal numbers for zero. For the border at which other code calls this one.

@@ -88,6 +88,7 @@ lint: format-check
 	find *.md docs -name '*.md' | grep -v '^docs/api.md' | \
 	  xargs mdl -s .mdl_style.rb
 	scripts/tools/tidy.sh
+	luajit scripts/tools/count_forms.lua
 
 docs: build
 	$(BUILD)/pushdown scripts/tools/make_api.lua

@@ -31,10 +31,20 @@ struct OptionSpec {
   // For a table option: the options in the table, for each kind that it can have. Messages name the
   // table to which an option belongs.
   std::vector<KindOptions> (*inside)() = nullptr;
+  // For the checks of a kind on small models (analysis/contract.h): the value there, null for the
+  // default; and further values to check, each a table of the option and of others that it needs.
+  // All choices of a text and both booleans are checked without being listed.
+  Json small = nullptr;
+  std::vector<Json> tried = {};
 
   OptionSpec& require() { return required = true, *this; }
   OptionSpec& between(double low, double high) { return minimum = low, maximum = high, *this; }
   OptionSpec& holding(std::vector<KindOptions> (*options)()) { return inside = options, *this; }
+  OptionSpec& in_small(Json value) { return small = std::move(value), *this; }
+  OptionSpec& trying(Json value, Json needed = Json::object()) {
+    needed[name] = std::move(value);
+    return tried.push_back(std::move(needed)), *this;
+  }
 };
 
 // The options of one kind; the name is empty if a table has no kinds.

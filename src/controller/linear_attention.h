@@ -9,7 +9,10 @@
 namespace pushdown {
 
 inline OptionSpec heads_option(const std::string& doc) {
-  return integer_option("heads", 1, doc, 1).between(1, 1 << 20);
+  return integer_option("heads", 1, doc, 1)
+      .between(1, 1 << 20)
+      .trying(2)
+      .trying(3, {{"hidden", 18}});
 }
 
 // Returns the option `heads`, which must divide the hidden size.
@@ -25,7 +28,8 @@ inline OptionSpec lowest_eigenvalue_option() {
   return number_option("lowest_eigenvalue", 0.0,
                        "the eigenvalues that depend on the input are between it and 1; 0, or -1 "
                        "(Grazzi et al. 2025)")
-      .between(-1, 0);
+      .between(-1, 0)
+      .trying(-1);
 }
 
 // The start of a stabilizer, the logarithm by which a memory is scaled. An empty memory has none:

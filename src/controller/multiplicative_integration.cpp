@@ -12,8 +12,9 @@ MultiplicativeIntegration::MultiplicativeIntegration(std::int64_t rows, const Js
       bias(make.bias("bias", {rows})) {}
 
 std::vector<OptionSpec> multiplicative_integration_options() {
-  return {number_option("alpha", 1.0, "initial value of the weights of the product"),
-          number_option("beta", 1.0, "initial value of the weights of the two summands")};
+  return {
+      number_option("alpha", 1.0, "initial value of the weights of the product").trying(0.5),
+      number_option("beta", 1.0, "initial value of the weights of the two summands").trying(0.5)};
 }
 
 }  // namespace pushdown

@@ -23,7 +23,8 @@ struct MultiplicativeState {
 
 inline OptionSpec factors_option() {
   return integer_option("factors", 0, "size F of the intermediate state; 0: the hidden size", 0)
-      .between(0, 1 << 20);
+      .between(0, 1 << 20)
+      .trying(9);
 }
 
 }  // namespace pushdown

@@ -68,14 +68,15 @@ ControllerKind second_order_controller() {
   auto activation = activation_option();
   activation.default_value = "sigmoid";
   std::erase(activation.choices, "relu");  // not among the loops of HigherOrderShape
-  return {"second_order", "Second-order recurrent network (Giles et al. 1992).",
-          cell_options_and(
-              {activation,
-               text_option("start", "first",
-                           "initial state: 1 in the first unit and 0 in the others, or all 0",
-                           {"first", "zero"}),
-               number_option("range", 1.0, "initial weights are uniform in +-range", 0)}),
-          make_cell<SecondOrder>};
+  return {
+      "second_order", "Second-order recurrent network (Giles et al. 1992).",
+      cell_options_and(
+          {activation,
+           text_option("start", "first",
+                       "initial state: 1 in the first unit and 0 in the others, or all 0",
+                       {"first", "zero"}),
+           number_option("range", 1.0, "initial weights are uniform in +-range", 0).trying(0.5)}),
+      make_cell<SecondOrder>};
 }
 
 }  // namespace pushdown

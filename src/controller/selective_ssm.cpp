@@ -82,7 +82,9 @@ ControllerKind selective_ssm_controller() {
   return {
       "selective_ssm", "Selective diagonal state-space cell, as in Mamba (Gu and Dao 2023).",
       cell_options_and({integer_option("state_size", 16, "numbers N of the state of each unit", 1)
-                            .between(1, 1 << 20),
+                            .between(1, 1 << 20)
+                            .in_small(2)
+                            .trying(17),
                         lowest_eigenvalue_option()}),
       make_cell<Layered<SelectiveLayer>>};
 }

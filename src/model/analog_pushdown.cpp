@@ -405,22 +405,28 @@ NetworkKind analog_pushdown_network() {
   kind.doc = "A neural network pushdown automaton with an analog stack (Sun et al. 1998).";
   kind.options = {
       text_option("order", "third", "order of the products that the neurons compute",
-                  {"second", "third", "full"}),
-      integer_option("states", 3, "number J of state neurons", 1).between(1, 1 << 12),
+                  {"second", "third", "full"})
+          // With these numbers of states, all kinds push somewhere.
+          .trying("second", {{"states", 4}}),
+      integer_option("states", 3, "number J of state neurons", 1).between(1, 1 << 12).trying(2),
       number_option("epsilon", 0.01, "actions of at most this absolute value do nothing")
-          .between(0, 1),
+          .between(0, 1)
+          .trying(0),
       text_option("underflow", "stop",
                   "what a pop beyond the bottom does: stop the string, or pop what is left",
-                  {"stop", "continue"}),
+                  {"stop", "continue"})
+          // A string that stops teaches its states nothing.
+          .in_small("continue"),
       number_option("tolerance", 0.5, "fraction of a pop that may be missing on the stack")
-          .between(0, 1),
+          .between(0, 1)
+          .trying(0.1),
       bottom_option(),
       text_option("stack_derivative", "exact",
                   "derivative of the reading: exact, or only that of the latest action, at both "
                   "ends of the window",
                   {"exact", "top_and_bottom"}),
       boolean_option("quantised", false, "use integer actions and states in evaluation"),
-      number_option("range", 1.0, "initial weights are uniform in +-range", 0)};
+      number_option("range", 1.0, "initial weights are uniform in +-range", 0).trying(0.5)};
   kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {
     return std::make_shared<AnalogPushdown>(options, context);
   };

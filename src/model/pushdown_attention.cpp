@@ -37,7 +37,9 @@ LayerKind pushdown_attention_layer() {
                                    "greater ones; 2: whether a symbol is part of a larger "
                                    "constituent",
                                    2)
-                        .between(2, 1 << 16));
+                        .between(2, 1 << 16)
+                        .in_small(3)
+                        .trying(2));
   return {"pushdown_attention",
           "Causal self-attention that sees the depths of a parse (Murty et al. 2023).", options,
           [](const Json& given, const ModuleContext& context) -> SublayerPtr {

@@ -301,25 +301,30 @@ NetworkKind recurrent_network() {
   kind.doc = "A recurrent controller with a stack.";
   kind.options = {
       table_option("controller", Json{{"kind", "lstm"}}, "controller: kind and its options")
-          .holding(&options_by_kind<&controller_kinds>),
+          .holding(&options_by_kind<&controller_kinds>)
+          .in_small({{"kind", "elman"}, {"hidden", 4}}),
       table_option("stack", Json{{"kind", "none"}}, "stack: kind and its options")
-          .holding(&options_by_kind<&stack_kinds>),
+          .holding(&options_by_kind<&stack_kinds>)
+          .in_small({{"kind", "superposition"}, {"size", 3}}),
       integer_option(
           "embedding", 0,
-          "size of the learned symbol vectors that the controller reads; 0: one-hot vectors", 0),
+          "size of the learned symbol vectors that the controller reads; 0: one-hot vectors", 0)
+          .trying(3),
       boolean_option("kernels", true, "run sequences with compiled kernels if available"),
       text_option("coupling", "input",
                   "input: append the reading to the input; state: add it to the old hidden state",
                   {"input", "state"}),
       number_option(
           "noise", 0.0,
-          "standard deviation of the Gaussian noise that training adds to the old hidden state", 0),
-      number_option("noise_mean", 0.0, "mean of this noise"),
+          "standard deviation of the Gaussian noise that training adds to the old hidden state", 0)
+          .trying(0.2),
+      number_option("noise_mean", 0.0, "mean of this noise").trying(0.1, {{"noise", 0.2}}),
       number_option(
           "dropout", 0.0,
           "dropout probability, in training, of embeddings, of what upper layers read, and "
           "of what the output layer reads",
-          0),
+          0)
+          .trying(0.3),
       text_option("carry_forward", "none",
                   "keep the state while the stack does nothing: weighted by no_op (soft), or from "
                   "the second no_op in a row on (counter)",

@@ -115,7 +115,9 @@ Tensor SelfAttention::heads(const Tensor& x, std::size_t weight) const {
 
 std::vector<OptionSpec> attention_options() {
   return {integer_option("heads", 4, "number of attention heads; absent: the model's heads", 1)
-              .between(1, 1 << 16),
+              .between(1, 1 << 16)
+              .in_small(2)
+              .trying(1),
           text_option("positions", "none",
                       "how attention reads positions: none, rotary, alibi or relative; absent: "
                       "as the model's positions say",

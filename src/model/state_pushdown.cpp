@@ -273,22 +273,30 @@ NetworkKind state_pushdown_network() {
   kind.options = {
       text_option("order", "third", "order of the products of state, read and input neurons",
                   {"third", "second"}),
-      integer_option("states", 6, "number of state neurons", 1).between(1, 1 << 12),
+      integer_option("states", 6, "number of state neurons", 1)
+          .between(1, 1 << 12)
+          .in_small(3)
+          .trying(2),
       text_option("reading", "top",
                   "source of the read neurons: the top of the stack, or the action neurons",
                   {"top", "action"}),
-      list_option("alpha_1", {0.0001, 0.008}, "interval for the reading of other symbols"),
-      list_option("alpha_2", {0.901, 0.992}, "interval for the reading of the top symbol"),
+      list_option("alpha_1", {0.0001, 0.008}, "interval for the reading of other symbols")
+          .trying({0.1, 0.2}),
+      list_option("alpha_2", {0.901, 0.992}, "interval for the reading of the top symbol")
+          .trying({0.5, 0.6}),
       list_option("alpha_3", {0.025, 0.110},
-                  "interval for the reading of a symbol that was just popped"),
+                  "interval for the reading of a symbol that was just popped")
+          .trying({0.3, 0.4}),
       list_option("reading_values", Json::array(),
-                  "the three readings; an empty list: drawn with the seed from the intervals"),
+                  "the three readings; an empty list: drawn with the seed from the intervals")
+          .trying({0.1, 0.9, 0.3}),
       list_option("action_thresholds", {-0.09, 0.13},
-                  "an action below the first number pops, one above the second pushes"),
+                  "an action below the first number pops, one above the second pushes")
+          .trying({-0.2, 0.2}),
       text_option("discrete", "evaluation", "when weights are rounded to 0 or +-weight_scale",
                   {"evaluation", "never", "always"}),
-      number_option("weight_scale", 1.0, "size of a discrete weight"),
-      number_option("range", 1.0, "initial weights are uniform in +-range", 0)};
+      number_option("weight_scale", 1.0, "size of a discrete weight").trying(2),
+      number_option("range", 1.0, "initial weights are uniform in +-range", 0).trying(0.5)};
   for (auto& spec : kind.options)
     if (spec.name == "weight_scale") spec.between(std::numeric_limits<double>::min(), 1e6);
   kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {

@@ -77,7 +77,10 @@ class StackAttention : public Sublayer {
 LayerKind superposition_layer() {
   return {"superposition",
           "Stack attention with a superposition stack (DuSell and Chiang 2024).",
-          {integer_option("size", 20, "size m of the vector in a cell", 1).between(1, 1 << 16)},
+          {integer_option("size", 20, "size m of the vector in a cell", 1)
+               .between(1, 1 << 16)
+               .in_small(3)
+               .trying(17)},
           [](const Json& options, const ModuleContext& context) -> SublayerPtr {
             Json stack = options;
             stack.update(Json{{"kind", "superposition"}, {"bias", false}, {"vector", "linear"}});
@@ -90,11 +93,17 @@ LayerKind nondeterministic_layer() {
       "nondeterministic",
       "Stack attention with a vector nondeterministic stack (DuSell and Chiang 2024).",
       {integer_option("states", 2, "number of states Q of the pushdown automaton", 1)
-           .between(1, 64),
+           .between(1, 64)
+           .trying(3),
        integer_option("symbols", 2, "number of stack symbols S, the bottom symbol included", 1)
-           .between(1, 64),
-       integer_option("size", 5, "size m of the vector of an element", 1).between(1, 1 << 16),
-       integer_option("window", 0, "number of past steps that the stack can see; 0: all", 0),
+           .between(1, 64)
+           .trying(3),
+       integer_option("size", 5, "size m of the vector of an element", 1)
+           .between(1, 1 << 16)
+           .in_small(3)
+           .trying(2),
+       integer_option("window", 0, "number of past steps that the stack can see; 0: all", 0)
+           .trying(3),
        text_option("vector", "linear",
                    "pushed vector v = W x, or exp(W x) as in the published program, whose stack "
                    "takes W x for a logarithm",

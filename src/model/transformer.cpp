@@ -443,23 +443,34 @@ NetworkKind transformer_network() {
   kind.doc = "A transformer, optionally with stack attention layers.";
   kind.options = {
       list_option("layers", Json::array({"attention", "attention"}),
-                  "list of layers: their kinds, or tables with kind and options"),
-      integer_option("hidden", 32, "size d of the vectors", 1).between(1, 1 << 20),
+                  "list of layers: their kinds, or tables with kind and options")
+          .in_small(Json::array({"attention"}))
+          .trying(Json::array({"attention", "superposition", "nondeterministic"})),
+      integer_option("hidden", 32, "size d of the vectors", 1)
+          .between(1, 1 << 20)
+          .in_small(8)
+          .trying(6),
       integer_option("heads", 4, "number of attention heads of each attention layer", 1)
-          .between(1, 1 << 20),
+          .between(1, 1 << 20)
+          .in_small(2)
+          .trying(4),
       integer_option("feedforward", 64, "number of hidden units of each feedforward sublayer", 1)
-          .between(1, 1 << 20),
-      number_option("dropout", 0.0, "dropout probability in training", 0),
+          .between(1, 1 << 20)
+          .in_small(5)
+          .trying(3),
+      number_option("dropout", 0.0, "dropout probability in training", 0).trying(0.3),
       text_option("positions", "sinusoidal",
                   "encoding of positions: none; sinusoidal or randomized, added to the embeddings; "
                   "rotary, alibi or relative, in attention",
                   position_kinds()),
       integer_option("longest_position", 2048,
                      "number of positions from which 'randomized' draws in training", 2)
-          .between(2, 1 << 20),
+          .between(2, 1 << 20)
+          .trying(100, {{"positions", "randomized"}}),
       integer_option("position_gap", 4,
                      "distance of neighbouring positions of 'randomized' in evaluation", 1)
-          .between(1, 1 << 20)};
+          .between(1, 1 << 20)
+          .trying(2, {{"positions", "randomized"}})};
   kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {
     return std::make_shared<Transformer>(options, context);
   };

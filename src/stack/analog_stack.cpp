@@ -154,7 +154,8 @@ class AnalogStackKind : public Stack, public TraceableStack {
 
 std::vector<OptionSpec> analog_options() {
   return {number_option("epsilon", 0.01, "actions of at most this absolute value do nothing")
-              .between(0, 1),
+              .between(0, 1)
+              .trying(0),
           boolean_option("bottom_reading", false,
                          "read one more number: how much of the window is below the bottom")};
 }
@@ -185,8 +186,10 @@ StackKind analog_stack() {
   kind.name = "analog";
   kind.doc = "Sections of continuous length (Sun, Giles, Chen and Lee 1998).";
   kind.options = analog_options();
-  kind.options.insert(kind.options.begin(),
-                      integer_option("size", 5, "number of symbols V", 1).between(1, 1 << 16));
+  kind.options.insert(kind.options.begin(), integer_option("size", 5, "number of symbols V", 1)
+                                                .between(1, 1 << 16)
+                                                .in_small(3)
+                                                .trying(9));
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<AnalogStackKind>(options, context);
   };

@@ -109,7 +109,10 @@ class BabyNtm : public MemoryStack, public TraceableStack {
 };
 
 OptionSpec cells_option() {
-  return integer_option("cells", 104, "number N of cells on the tape", 1).between(1, 1 << 20);
+  return integer_option("cells", 104, "number N of cells on the tape", 1)
+      .between(1, 1 << 20)
+      .in_small(5)
+      .trying(1);
 }
 
 Tensor simulate_baby_ntm(const Json& options, const NamedTensors& inputs) {
@@ -135,8 +138,10 @@ StackKind baby_ntm_stack() {
   kind.options = pushed_vector_options();
   kind.options.insert(
       kind.options.begin(),
-      {cells_option(),
-       integer_option("size", 5, "size m of the vector in a cell", 1).between(1, 1 << 16)});
+      {cells_option(), integer_option("size", 5, "size m of the vector in a cell", 1)
+                           .between(1, 1 << 16)
+                           .in_small(3)
+                           .trying(17)});
   kind.options.push_back(temperature_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<BabyNtm>(options, context);

@@ -127,7 +127,9 @@ class ListStack : public MemoryStack, public TraceableStack {
 
 OptionSpec reach_option() {
   return integer_option("reach", 1, "number of cells read on each side of the head", 0)
-      .between(0, 1 << 16);
+      .between(0, 1 << 16)
+      .trying(0)
+      .trying(2);
 }
 
 Tensor simulate_list(const Json& options, const NamedTensors& inputs) {
@@ -154,9 +156,12 @@ StackKind list_stack() {
   kind.name = "list";
   kind.doc = "Several lists of scalars, each with its own head (Joulin and Mikolov 2015).";
   kind.options = parallel_options();
-  kind.options.insert(
-      kind.options.begin(),
-      {integer_option("lists", 5, "number of lists", 1).between(1, 1 << 16), reach_option()});
+  kind.options.insert(kind.options.begin(), {integer_option("lists", 5, "number of lists", 1)
+                                                 .between(1, 1 << 16)
+                                                 .in_small(3)
+                                                 .trying(1)
+                                                 .trying(17),
+                                             reach_option()});
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<ListStack>(options, context);
   };

@@ -7,9 +7,13 @@ namespace pushdown {
 
 std::vector<OptionSpec> nondeterministic_shape_options() {
   return {
-      integer_option("states", 2, "number of states Q of the pushdown automaton", 1).between(1, 64),
+      integer_option("states", 2, "number of states Q of the pushdown automaton", 1)
+          .between(1, 64)
+          .trying(1)
+          .trying(3),
       integer_option("symbols", 2, "number of stack symbols S, the bottom symbol included", 1)
-          .between(1, 64),
+          .between(1, 64)
+          .trying(3),
       text_option("reading", "symbol",
                   "reading: distribution over top symbols, or over pairs of state and top symbol",
                   {"symbol", "state_symbol"}),
@@ -20,7 +24,9 @@ std::vector<OptionSpec> nondeterministic_shape_options() {
       integer_option("window", 0,
                      "number of past steps that the stack can see; 0: all, with memory and time "
                      "that grow with the string",
-                     0)};
+                     0)
+          .trying(1)
+          .trying(3)};
 }
 
 NondeterministicShape nondeterministic_shape(const Json& options) {

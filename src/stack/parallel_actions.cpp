@@ -15,7 +15,7 @@ namespace {
 
 OptionSpec no_op_option() { return boolean_option("no_op", false, "allow the action no_op"); }
 OptionSpec empty_option() {
-  return number_option("empty", -1.0, "value of a cell that was never written");
+  return number_option("empty", -1.0, "value of a cell that was never written").trying(0.5);
 }
 
 }  // namespace

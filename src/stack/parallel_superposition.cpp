@@ -141,12 +141,15 @@ class ParallelSuperposition : public MemoryStack, public TraceableStack {
 
 OptionSpec read_depth_option() {
   return integer_option("read_depth", 2, "number of cells of each stack that are read", 1)
-      .between(1, 1 << 16);
+      .between(1, 1 << 16)
+      .trying(1)
+      .trying(3);
 }
 
 OptionSpec no_op_keeps_option() {
   return text_option("no_op_keeps", "all", "cells that no_op keeps: all, or only the top",
-                     {"all", "top"});
+                     {"all", "top"})
+      .trying("top", {{"no_op", true}});
 }
 
 Tensor simulate_parallel_superposition(const Json& options, const NamedTensors& inputs) {
@@ -174,9 +177,12 @@ StackKind parallel_superposition_stack() {
   kind.name = "parallel_superposition";
   kind.doc = "Several parallel superposition stacks of scalars (Joulin and Mikolov 2015).";
   kind.options = parallel_options();
-  kind.options.insert(kind.options.begin(),
-                      {integer_option("stacks", 10, "number of stacks", 1).between(1, 1 << 16),
-                       read_depth_option()});
+  kind.options.insert(kind.options.begin(), {integer_option("stacks", 10, "number of stacks", 1)
+                                                 .between(1, 1 << 16)
+                                                 .in_small(3)
+                                                 .trying(1)
+                                                 .trying(18),
+                                             read_depth_option()});
   kind.options.push_back(no_op_keeps_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<ParallelSuperposition>(options, context);

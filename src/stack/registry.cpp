@@ -110,7 +110,8 @@ Traced action_shares(const ActionLayer& layer, const Traced& hidden, double temp
 }
 
 OptionSpec temperature_option() {
-  return number_option("temperature", 1.0, "T: the actions are softmax(scores / T)", 1e-6);
+  return number_option("temperature", 1.0, "T: the actions are softmax(scores / T)", 1e-6)
+      .trying(0.5);
 }
 
 NoOp no_op_among(const Tensor& actions, std::int64_t column) {

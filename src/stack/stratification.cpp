@@ -353,17 +353,25 @@ StackKind kind_of(const char* doc) {
   kind.name = kind_name(kEnds);
   kind.doc = doc;
   kind.options = {
-      integer_option("size", 20, "size m of a pushed vector", 1).between(1, 1 << 16),
+      integer_option("size", 20, "size m of a pushed vector", 1)
+          .between(1, 1 << 16)
+          .in_small(3)
+          .trying(17),
       integer_option("memories", 1, "number of parallel memories, each with its own actions", 1)
-          .between(1, 1 << 16),
+          .between(1, 1 << 16)
+          .trying(2),
       number_option("pop_bias", 0.0,
                     "mean of the initial bias of the pop layer (-1 in the paper's supplement); "
-                    "only with pop = 'sigmoid'")};
+                    "only with pop = 'sigmoid'")
+          // Two pops as strong as the pushes remove everything at every step.
+          .in_small(kEnds == SectionEnds::deque ? Json(-1.0) : Json())
+          .trying(-0.5)};
   if (kEnds == SectionEnds::deque)
     kind.options.push_back(
         number_option("bottom_push_bias", 0.0,
                       "mean of the initial bias of the bottom push layer; with -6 the deque first "
-                      "pushes only at the top; only with push = 'sigmoid'"));
+                      "pushes only at the top; only with push = 'sigmoid'")
+            .trying(-0.5));
   const auto strengths = strength_options();
   kind.options.insert(kind.options.end(), strengths.begin(), strengths.end());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {

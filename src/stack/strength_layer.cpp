@@ -35,14 +35,21 @@ std::vector<OptionSpec> strength_options() {
       text_option("push", "sigmoid",
                   "strength of a push: sigmoid, expectation of a softmax over 0, 1, ... "
                   "max_strength, or fixed at 1",
-                  all),
+                  all)
+          // A reading that covers only the last push would hide all pops.
+          .trying("fixed", {{"read", "expectation"}, {"max_strength", 4}}),
       text_option("pop", "sigmoid",
-                  "strength that a pop removes: sigmoid, expectation or fixed, as for push", all),
+                  "strength that a pop removes: sigmoid, expectation or fixed, as for push", all)
+          .trying("expectation", {{"pop_bias", 0.0}})
+          .trying("fixed", {{"pop_bias", 0.0}}),
       text_option("read", "fixed",
                   "strength that a reading covers: expectation or fixed, as for push",
                   {"expectation", "fixed"}),
       integer_option("max_strength", 4, "greatest strength k of an expectation", 1)
-          .between(1, 1 << 16)};
+          .between(1, 1 << 16)
+          // A push stronger than the reading would hide everything else.
+          .in_small(1)
+          .trying(2, {{"read", "expectation"}})};
 }
 
 }  // namespace pushdown

@@ -147,10 +147,14 @@ class SuperpositionStack : public MemoryStack, public TraceableStack {
 };
 
 std::vector<OptionSpec> structure_options() {
-  return {
-      integer_option("stacks", 1, "number K of stacks side by side", 1).between(1, 1 << 10),
-      boolean_option("no_op", true, "allow the action no_op"),
-      integer_option("depth", 0, "maximum number of cells; 0: no limit", 0).between(0, 1 << 30)};
+  return {integer_option("stacks", 1, "number K of stacks side by side", 1)
+              .between(1, 1 << 10)
+              .trying(2)
+              .trying(9),
+          boolean_option("no_op", true, "allow the action no_op"),
+          integer_option("depth", 0, "maximum number of cells; 0: no limit", 0)
+              .between(0, 1 << 30)
+              .trying(2)};
 }
 
 Tensor simulate_superposition(const Json& options, const NamedTensors& inputs) {
@@ -173,13 +177,16 @@ StackKind superposition_stack() {
   kind.name = "superposition";
   kind.doc = "Superposition of push, pop and no-op over vector cells (Joulin and Mikolov 2015).";
   kind.options = pushed_vector_options();
-  kind.options.insert(
-      kind.options.begin(),
-      integer_option("size", 20, "size m of the vector in a cell", 1).between(1, 1 << 16));
+  kind.options.insert(kind.options.begin(),
+                      integer_option("size", 20, "size m of the vector in a cell", 1)
+                          .between(1, 1 << 16)
+                          .in_small(3)
+                          .trying(17));
   for (const auto& option : structure_options()) kind.options.push_back(option);
   kind.options.push_back(
       boolean_option("joint_actions", false,
-                     "one softmax over the actions of all stacks instead of one for each"));
+                     "one softmax over the actions of all stacks instead of one for each")
+          .trying(true, {{"stacks", 2}}));
   kind.options.push_back(temperature_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<SuperpositionStack>(options, context);

@@ -165,13 +165,17 @@ class Tape : public MemoryStack, public TraceableStack {
 };
 
 std::vector<OptionSpec> tape_options() {
-  return {integer_option("tapes", 1, "number K of tapes", 1).between(1, 1 << 10),
-          integer_option("cells", 104, "number N of cells of a tape", 1).between(1, 1 << 20),
+  return {integer_option("tapes", 1, "number K of tapes", 1).between(1, 1 << 10).trying(2),
+          integer_option("cells", 104, "number N of cells of a tape", 1)
+              .between(1, 1 << 20)
+              .in_small(7)
+              .trying(2),
           integer_option("jump", 0,
                          "distance L of the jumps in models other than transducers, in which it "
                          "is the length of the source; 0: jumps stay",
                          0)
-              .between(0, 1 << 20)};
+              .between(0, 1 << 20)
+              .trying(3)};
 }
 
 Tensor simulate_tape(const Json& options, const NamedTensors& inputs) {
@@ -204,9 +208,15 @@ StackKind tape_stack() {
   kind.options = tape_options();
   kind.options.insert(
       kind.options.begin(),
-      {integer_option("size", 8, "size m of the vector in a cell", 1).between(1, 1 << 16),
+      {integer_option("size", 8, "size m of the vector in a cell", 1)
+           .between(1, 1 << 16)
+           .in_small(3)
+           .trying(17),
        list_option("write_layers", Json::array({64, 64}),
-                   "sizes of the layers before the one that gives the written vector")});
+                   "sizes of the layers before the one that gives the written vector")
+           .in_small(Json::array({5}))
+           .trying(Json::array())
+           .trying(Json::array({4, 6}))});
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<Tape>(options, context);
   };

@@ -89,8 +89,9 @@ StackKind vector_nondeterministic_stack() {
   kind.name = "vector_nondeterministic";
   kind.doc = "A nondeterministic stack whose elements carry vectors (DuSell and Chiang 2023).";
   kind.options = shape_options();
-  kind.options.push_back(
-      integer_option("size", 3, "size m of the vector of an element", 1).between(1, 1 << 16));
+  kind.options.push_back(integer_option("size", 3, "size m of the vector of an element", 1)
+                             .between(1, 1 << 16)
+                             .trying(5));
   kind.options.push_back(boolean_option("normalized", false,
                                         "normalize the transition weights by a softmax over the "
                                         "transitions out of a configuration; false: exp"));

@@ -64,8 +64,10 @@ class Joint : public Objective {
 ObjectiveKind joint_objective() {
   return {"joint",
           "Next symbol and validity after every symbol (Mali et al. 2021, equation 1).",
-          {number_option("symbol_weight", 1.0, "weight of the next symbol's cross-entropy", 0),
-           number_option("validity_weight", 1.0, "weight of the squared error of validity", 0),
+          {number_option("symbol_weight", 1.0, "weight of the next symbol's cross-entropy", 0)
+               .trying(0.7),
+           number_option("validity_weight", 1.0, "weight of the squared error of validity", 0)
+               .trying(1.9),
            boolean_option("negatives", true, "count the next symbols of invalid strings too"),
            boolean_option("average", false, "use the mean over the symbols instead of the sum")},
           [](const Json& options) -> ObjectivePtr { return std::make_unique<Joint>(options); }};

@@ -107,8 +107,9 @@ ObjectiveKind state_and_length_objective() {
       {text_option("illegal_underflow", "none",
                    "target for an invalid string that pops an empty stack", {"none", "pop_more"}),
        integer_option("dead_neuron", 0,
-                      "number of the neuron that is trained to 0 in the trap; 0: none", 0),
-       number_option("legal_weight", 1.0, "weight of the errors of valid strings", 0)},
+                      "number of the neuron that is trained to 0 in the trap; 0: none", 0)
+           .trying(1),
+       number_option("legal_weight", 1.0, "weight of the errors of valid strings", 0).trying(5)},
       [](const Json& options) -> ObjectivePtr {
         return std::make_unique<StateAndLength>(options);
       }};

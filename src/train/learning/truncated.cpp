@@ -56,7 +56,7 @@ class Truncated : public LearningAlgorithm {
 LearningKind truncated_learning() {
   return {"tbptt",
           "Truncated backpropagation through time: gradients end at the borders of pieces.",
-          {integer_option("window", 50, "number of symbols of a piece", 1)},
+          {integer_option("window", 50, "number of symbols of a piece", 1).trying(2)},
           [](const Json& options) -> LearningPtr { return std::make_unique<Truncated>(options); }};
 }
 

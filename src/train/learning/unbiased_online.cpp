@@ -173,9 +173,10 @@ LearningKind unbiased_online_learning() {
   return {
       "uoro",
       "Unbiased online recurrent optimization: rtrl with a random rank-one estimate.",
-      {number_option("epsilon", UnbiasedOnline::kEpsilon, "added to the norms in a quotient",
-                     1e-30),
-       integer_option("truncation", 1, "number of symbols between two updates of the estimate", 1),
+      {number_option("epsilon", UnbiasedOnline::kEpsilon, "added to the norms in a quotient", 1e-30)
+           .trying(1e-3),
+       integer_option("truncation", 1, "number of symbols between two updates of the estimate", 1)
+           .trying(2),
        text_option("estimate", "string", "one estimate for each string, or one for the batch",
                    {"string", "batch"})},
       [](const Json& options) -> LearningPtr {

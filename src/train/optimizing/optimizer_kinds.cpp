@@ -206,10 +206,11 @@ OptimizerPtr make(const ParameterList& parameters, const Json& options) {
 std::vector<OptionSpec> with_shared(double learning_rate, std::vector<OptionSpec> own,
                                     double weight_decay = 0) {
   std::vector<OptionSpec> specs{
-      number_option("learning_rate", learning_rate, "initial learning rate", 0)};
+      number_option("learning_rate", learning_rate, "initial learning rate", 0).trying(0.02)};
   specs.insert(specs.end(), own.begin(), own.end());
   specs.push_back(
-      number_option("weight_decay", weight_decay, "factor of the weight decay (L2 penalty)", 0));
+      number_option("weight_decay", weight_decay, "factor of the weight decay (L2 penalty)", 0)
+          .trying(0.1));
   return specs;
 }
 
@@ -217,10 +218,13 @@ std::vector<OptionSpec> adam_options(double weight_decay) {
   return with_shared(
       0.005,
       {number_option("beta1", 0.9, "decay rate of the running average of the gradient")
-           .between(0, 0.9999999),
+           .between(0, 0.9999999)
+           .trying(0.5),
        number_option("beta2", 0.999, "decay rate of the running average of the squared gradient")
-           .between(0, 0.9999999),
-       number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0)},
+           .between(0, 0.9999999)
+           .trying(0.9),
+       number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0)
+           .trying(0.1)},
       weight_decay);
 }
 
@@ -244,17 +248,22 @@ OptimizerKind rmsprop_optimizer() {
       with_shared(
           0.005,
           {number_option("decay", 0.99, "decay rate of the running average of the squared gradient")
-               .between(0, 1),
-           number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0),
-           number_option("momentum", 0.0, "momentum: fraction of the last step that is kept", 0)}),
+               .between(0, 1)
+               .trying(0.9),
+           number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0)
+               .trying(0.1),
+           number_option("momentum", 0.0, "momentum: fraction of the last step that is kept", 0)
+               .trying(0.9)}),
       make<RmsProp>};
 }
 
 OptimizerKind sgd_optimizer() {
   return {"sgd", "stochastic gradient descent, optionally with momentum",
           with_shared(0.1, {number_option("momentum", 0.0,
-                                          "momentum: fraction of the last step that is kept", 0),
-                            boolean_option("nesterov", false, "use Nesterov momentum")}),
+                                          "momentum: fraction of the last step that is kept", 0)
+                                .trying(0.9),
+                            boolean_option("nesterov", false, "use Nesterov momentum")
+                                .trying(true, {{"momentum", 0.9}})}),
           make<Sgd>};
 }
 

@@ -63,7 +63,7 @@ test('languages of FLaRe: a rule that sees only the mark passes one test, the la
     end
   end
   assert(long > 500)
-  test.fails("there is no language 'reversal' in FLaRe", function()
+  test.fails("there is no language 'reversal'; there are", function()
     pd.recipe.task('flare', { language = 'reversal' })
   end)
 end)

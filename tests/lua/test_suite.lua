@@ -1,5 +1,5 @@
--- Suites: the languages of FLaRe compared with their grammars, the loss compared with the built-in ones, the results
--- and tables of the search, and published numbers.
+-- Suites: the loss of FLaRe compared with the built-in ones, the results and tables of the search, and published
+-- numbers.
 local pd = require 'pushdown'
 local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
@@ -8,15 +8,7 @@ local suite = require 'pushdown.suite'
 local test = require 'pushdown.test'
 
 local flare = pd.root .. '/scripts/experiments/flare/'
-local languages, sampling = dofile(flare .. 'languages.lua'), dofile(flare .. 'sampling.lua')
-local beyond, rules = dofile(flare .. 'beyond.lua'), dofile(pd.root .. '/tests/lua/flare_rules.lua')
 local folder = test.folder()
-
--- Those of the benchmark and ours.
-local all_languages = {}
-for _, list in ipairs { languages, beyond } do
-  for _, language in ipairs(list) do all_languages[#all_languages + 1] = language end
-end
 
 local function run(script, ...)
   return test.run({ pd.root .. '/scripts/experiments/' .. script, ... },
@@ -24,264 +16,6 @@ local function run(script, ...)
 end
 
 local function words(text) return pd.tables.matches(text, '%S+') end
-
-test('grammars and predicates of the languages agree on every short string', function()
-  local valid = 0
-  for _, language in ipairs(all_languages) do
-    if language.grammar then
-      local grammar, longest = language.grammar(), ({ 12, 12, 8, 6, 6, [7] = 5, [8] = 4, [9] = 4 })[#language.alphabet]
-        or 9
-      test.each_string(language.alphabet, longest, function(symbols)
-        local there = language.contains(symbols)
-        if there then valid = valid + 1 end
-        if grammar:contains(table.concat(symbols, ' ')) ~= there then
-          error(('%s: %s'):format(language.name, table.concat(symbols, ' ')))
-        end
-      end)
-    end
-  end
-  assert(valid > 1000)
-end)
-
-test('the languages of the benchmark are those of the published labels', function()
-  local hard_negatives = dofile(flare .. 'hard_negatives.lua')
-  for _, language in ipairs(languages) do
-    local valid, rule = 0, assert(rules[language.name], language.name)
-    for _, set in ipairs { sampling.sample(language, 300, { 0, 40 }, 3),
-      language.counted and sampling.sample(language, 100, { 0, 40 }, 4)
-        or hard_negatives(language, 100, { 0, 40 }, 4, 0.8) } do
-      local labels = set:labels()
-      for i, string in ipairs(set:strings()) do
-        local text = type(string) == 'table' and table.concat(string) or string:gsub(' ', '')
-        test.equal(labels[i], rule(text), ('%s: %s'):format(language.name, text))
-        valid = valid + (labels[i] and 1 or 0)
-      end
-    end
-    assert(valid > 100, language.name)
-  end
-end)
-
-test('computed languages have the right short strings, and the symbols that may follow', function()
-  local checked = 0
-  for _, language in ipairs(languages) do
-    local right = language.draw and rules[language.name]
-    if right then
-      local longest = ({ [3] = 9, [4] = 8, [6] = 5 })[#language.alphabet]
-      local strings, follow = {}, {}
-      test.each_string(language.alphabet, longest, function(symbols)
-        local there = right(table.concat(symbols))
-        if language.contains(symbols) ~= there then
-          error(('%s: %s'):format(language.name, table.concat(symbols, ' ')))
-        end
-        if not there then return end
-        strings[#strings + 1] = { unpack(symbols) }
-        for i = 0, #symbols do
-          local prefix = table.concat(symbols, ' ', 1, i)
-          follow[prefix] = follow[prefix] or {}
-          follow[prefix][symbols[i + 1] or ''] = true
-        end
-      end)
-      for _, symbols in ipairs(strings) do
-        local sets = language.next(symbols)
-        test.equal(#sets, #symbols + 1)
-        for i, set in ipairs(sets) do
-          local found, prefix, more = {}, table.concat(symbols, ' ', 1, i - 1), 0
-          for _, symbol in ipairs(set) do found[symbol] = true end
-          for symbol in pairs(follow[prefix]) do assert(found[symbol], language.name .. ': ' .. prefix) end
-          for symbol in pairs(found) do
-            if not follow[prefix][symbol] then more = more + 1 end
-          end
-          -- What follows a short prefix is in some short string.
-          if i <= 2 then test.equal(more, 0, language.name .. ': ' .. prefix) end
-          checked = checked + 1
-        end
-      end
-    end
-  end
-  assert(checked > 1000, checked)
-end)
-
-test('computed languages draw strings of every length that they have, also long ones', function()
-  for _, language in ipairs(languages) do
-    if language.draw then
-      local random, lengths = sampling.generator(5), {}
-      for length = 0, 120 do
-        local drawn = language.draw(random, length)
-        if drawn then
-          test.equal(#drawn, length)
-          assert(language.contains(drawn), language.name .. ': ' .. table.concat(drawn, ' '))
-          test.equal(#language.next(drawn), length + 1)
-          lengths[#lengths + 1] = length
-        end
-      end
-      -- Three digits and a sign, five digits and two signs, or every second length.
-      test.equal(#lengths, ({ compute_sqrt = 118, binary_addition = 116, binary_multiplication = 116 })[language.name]
-        or 60, language.name)
-    end
-  end
-end)
-
-test('numbers of any size: the root, the quotient and the product of 400 digits fit together', function()
-  local binary = dofile(flare .. 'binary.lua')
-  local random = sampling.generator(9)
-  for _ = 1, 40 do
-    local a, b = binary.draw(random, binary.ones(400)), binary.draw(random, binary.ones(150))
-    local q, r = binary.quotient(a, b), binary.root(a)
-    local rest = binary.difference(a, binary.product(q, b))
-    assert(binary.compare(rest, b) < 0)
-    test.equal(binary.compare(binary.sum(binary.product(q, b), rest), a), 0)
-    local above = binary.sum(r, { 1 })
-    assert(binary.compare(binary.product(r, r), a) <= 0 and binary.compare(binary.product(above, above), a) > 0)
-  end
-end)
-
--- The numbers are those of Python: int(math.sqrt(x)) and math.isqrt(x).
-test('published labels of Compute Sqrt have the roots of numbers in double precision', function()
-  local binary = dofile(flare .. 'binary.lua')
-  local function root_of(name, ...)
-    local symbols = {}
-    binary.write(symbols, binary[name](...), 40)
-    local sum = 0
-    for i = #symbols, 1, -1 do sum = 2 * sum + tonumber(symbols[i]) end
-    return sum
-  end
-  local function bits(number)
-    local list = {}
-    while number > 0 do
-      list[#list + 1] = number % 2
-      number = math.floor(number / 2)
-    end
-    return list
-  end
-  -- 94906267² - 1 has 54 digits; the double next to it is 94906267².
-  local below = binary.difference(binary.product(bits(94906267), bits(94906267)), { 1 })
-  test.equal(root_of('root', below), 94906266)
-  test.equal(root_of('double_root', below), 94906267)
-  test.equal(root_of('root', binary.ones(60)), 2 ^ 30 - 1)
-  test.equal(root_of('double_root', binary.ones(60)), 2 ^ 30)
-  for _, x in ipairs { 0, 1, 2, 15, 16, 2 ^ 52 - 1, 2 ^ 52 } do
-    test.equal(root_of('double_root', bits(x)), math.floor(math.sqrt(x)), x)
-    test.equal(root_of('root', bits(x)), math.floor(math.sqrt(x)), x)
-  end
-  test.fails('at most 1,023 digits, got 1100', function() binary.double_root(binary.ones(1100)) end)
-  local protocol = dofile(flare .. 'protocol.lua')
-  local options = {}
-  for _, option in ipairs(protocol.with_options(protocol.run_options)) do options[option[1]] = option[2] end
-  local published = protocol.languages.compute_sqrt.published
-  options = pd.tables.merged(options, protocol.smoke, { task = 'compute_sqrt', lengths = { 150, 160 }, strings = 60 })
-  for labels, language in pairs { [true] = published, [false] = protocol.languages.compute_sqrt } do
-    options.published_labels = labels
-    local set, right = protocol.sets(options).train, 0
-    for i, string in ipairs(set:strings()) do
-      right = right + (language.contains(words(string)) == set:labels()[i] and 1 or 0)
-    end
-    test.equal(right, 60)
-  end
-end)
-
-test('strings are labelled by the language, about half of them valid, of all lengths', function()
-  for _, language in ipairs(all_languages) do
-    local set = sampling.sample(language, 401, { 0, 60 }, 7)
-    local labels, shortest, longest = set:labels(), math.huge, 0
-    for i, string in ipairs(set:strings()) do
-      local symbols = words(string)
-      test.equal(language.contains(symbols), labels[i])
-      shortest, longest = math.min(shortest, #symbols), math.max(longest, #symbols)
-    end
-    test.equal(set:size(), 401)
-    assert(math.abs(set:positives() - 200.5) < 40, set:positives())
-    assert(shortest <= 3 and longest >= 55 and longest <= 60, language.name)
-    test.equal(table.concat(sampling.sample(language, 20, { 0, 9 }, 1):strings(), '/'),
-      table.concat(sampling.sample(language, 20, { 0, 9 }, 1):strings(), '/'))
-  end
-end)
-
-test('edits keep the lengths and replace a symbol by another one', function()
-  local lengths = { 2, 5 }
-  local strings = sampling.sample({ name = 'ones', alphabet = { '0', '1' }, draw = function(_, length)
-    local symbols = {}
-    for i = 1, length do symbols[i] = '1' end
-    return symbols
-  end, contains = function(symbols) return not table.concat(symbols):find '0' end }, 400, lengths, 3):strings()
-  local one_edit = 0
-  for _, string in ipairs(strings) do
-    local symbols = words(string)
-    assert(#symbols >= lengths[1] and #symbols <= lengths[2], string)
-    if select(2, string:gsub('0', '')) == 1 then one_edit = one_edit + 1 end
-  end
-  assert(one_edit > 60, one_edit)
-  -- Nothing can be edited: a single symbol, and a single length.
-  test.fails('no invalid string', function()
-    sampling.sample({ name = 'all', alphabet = { 'a' }, draw = function() return { 'a' } end,
-      contains = function() return true end }, 4, { 1, 1 }, 1)
-  end)
-end)
-
--- How often each symbol occurs.
-local function counts(symbols)
-  local out = {}
-  for _, symbol in ipairs(symbols) do out[symbol] = (out[symbol] or 0) + 1 end
-  return out
-end
-
-test('hard negatives differ from the strings of the language by one exchange', function()
-  local hard_negatives = dofile(flare .. 'hard_negatives.lua')
-  local of = {}
-  for _, language in ipairs(languages) do of[language.name] = language end
-  local near, far = 0, 0
-  for i, string in ipairs(hard_negatives(of.marked_reversal, 300, { 0, 40 }, 5, 1):strings()) do
-    local symbols, mismatches, count = words(string), {}, counts(words(string))
-    test.equal(of.marked_reversal.grammar():contains(string), false)
-    test.equal(symbols[(#symbols + 1) / 2] .. count['#'], '#1')
-    test.equal((count['0'] or 0) % 2 + (count['1'] or 0) % 2, 0)
-    for k = 1, (#symbols - 1) / 2 do
-      if symbols[k] ~= symbols[#symbols + 1 - k] then mismatches[#mismatches + 1] = k end
-    end
-    test.equal(#mismatches, 2, i)
-    if mismatches[2] == mismatches[1] + 1 then near = near + 1 else far = far + 1 end
-  end
-  assert(near > 100 and far > 60, near)
-  local dyck, longest = hard_negatives(of.dyck_2_3, 300, { 2, 60 }, 6, 1), 0
-  for _, string in ipairs(dyck:strings()) do
-    local count = counts(words(string))
-    test.equal(of.dyck_2_3.grammar():contains(string), false)
-    test.equal(count['('], count[')'])
-    test.equal(count['['], count[']'])
-    longest = math.max(longest, #words(string))
-  end
-  assert(longest > 54 and longest <= 60, longest)
-  test.equal(dyck:positives(), 0)
-  -- The others are of the language, and the seed decides all.
-  local mixed = hard_negatives(of.dyck_2_3, 40, { 0, 20 }, 7, 0.25)
-  test.equal(mixed:positives(), 30)
-  local labels = mixed:labels()
-  for i, string in ipairs(mixed:strings()) do test.equal(of.dyck_2_3.contains(words(string)), labels[i]) end
-  local function text(seed)
-    return table.concat(hard_negatives(of.dyck_2_3, 40, { 0, 20 }, seed, 0.25):strings(), '/')
-  end
-  test.equal(text(7), table.concat(mixed:strings(), '/'))
-  assert(text(8) ~= text(7))
-  for _, language in ipairs(all_languages) do
-    if language.counted then
-      test.fails(language.name .. ' has no hard negatives', function() hard_negatives(language, 1, { 0, 9 }, 1, 1) end)
-    else
-      local set = hard_negatives(language, 40, { 0, 40 }, 4, 0.5)
-      local marks = { {}, {} }
-      for i, string in ipairs(set:strings()) do
-        local symbols = words(string)
-        test.equal(language.contains(symbols), i > 20, language.name .. ': ' .. string)
-        -- As many marks as in the strings of the language.
-        local count = 0
-        for _, symbol in ipairs(symbols) do count = count + ((language.marks or {})[symbol] and 1 or 0) end
-        marks[i > 20 and 1 or 2][count] = true
-      end
-      for count in pairs(marks[2]) do assert(marks[1][count], language.name) end
-    end
-  end
-  test.fails('no hard negative of marked_reversal of length 0 to 3', function()
-    hard_negatives(of.marked_reversal, 1, { 0, 3 }, 1, 1)
-  end)
-end)
 
 test('the loss of recognition and next symbols is that of final and joint', function()
   dofile(flare .. 'protocol.lua')
@@ -354,26 +88,24 @@ test('the loss of sets of next symbols, with and without an end symbol that is r
 end)
 
 test('sets of next symbols: from a grammar, checked, saved with the strings, and in parts of a set', function()
-  for _, language in ipairs(languages) do
-    if language.name == 'marked_reversal' or language.name == 'marked_copy' then
-      local set = sampling.sample(language, 12, { 0, 9 }, 3, true)
-      local path = folder .. '/sets.txt'
-      set:save(path)
-      local function shown(of)
-        local all = {}
-        for i, sets in ipairs(of:next_symbols()) do
-          all[i] = {}
-          for t, symbols in ipairs(sets) do all[i][t] = table.concat(symbols, ' ') end
-          all[i] = table.concat(all[i], ',')
-        end
-        return table.concat(all, ';')
+  for _, name in ipairs { 'marked_reversal', 'marked_copy' } do
+    local set = pd.languages.load(name):sample(12, { 0, 9 }, 3, true)
+    local path = folder .. '/sets.txt'
+    set:save(path)
+    local function shown(of)
+      local all = {}
+      for i, sets in ipairs(of:next_symbols()) do
+        all[i] = {}
+        for t, symbols in ipairs(sets) do all[i][t] = table.concat(symbols, ' ') end
+        all[i] = table.concat(all[i], ',')
       end
-      test.equal(shown(pd.task.load_labelled(path)), shown(set))
-      assert(shown(set):find('0 1 #,0 1 #', 1, true), shown(set))
-      test.equal(#set:of_length(5, 9):next_symbols(), set:of_length(5, 9):size())
-      for i, string in ipairs(set:strings()) do
-        test.equal(#set:next_symbols()[i], set:labels()[i] and #words(string) + 1 or 0)
-      end
+      return table.concat(all, ';')
+    end
+    test.equal(shown(pd.task.load_labelled(path)), shown(set))
+    assert(shown(set):find('0 1 #,0 1 #', 1, true), shown(set))
+    test.equal(#set:of_length(5, 9):next_symbols(), set:of_length(5, 9):size())
+    for i, string in ipairs(set:strings()) do
+      test.equal(#set:next_symbols()[i], set:labels()[i] and #words(string) + 1 or 0)
     end
   end
   local function made(sets)

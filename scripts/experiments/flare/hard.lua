@@ -1,7 +1,7 @@
 -- Recognizers with and without a stack on languages with hard negatives, all trained in the same way with some hard
 -- negatives among the training strings, and measured on the paper's kind of test strings and on hard negatives
--- (hard_negatives.lua). Simple classifiers, the floors, learn from the same strings. hard_table.lua and hard_rest.lua
--- are two tables.
+-- (scripts/lib/languages/labelled.lua). Simple classifiers, the floors, learn from the same strings. hard_table.lua and
+-- hard_rest.lua are two tables.
 local experiment = require 'pushdown.experiment'
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'

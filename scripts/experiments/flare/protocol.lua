@@ -7,17 +7,17 @@ local json = require 'pushdown.json'
 local report = require 'pushdown.report'
 local suite = require 'pushdown.suite'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
-local sampling, hard_negatives = dofile(here .. 'sampling.lua'), dofile(here .. 'hard_negatives.lua')
 
 local evaluated = 100  -- strings measured at once
 
-local M = { tasks = {}, beyond = {}, languages = {}, models = {}, model_names = {} }
+-- The eighteen languages of the benchmark, and ours.
+local M = { languages = {}, models = {}, model_names = {}, beyond = { 'dyck_2', 'reversals', 'formulas' },
+  tasks = { 'even_pairs', 'repeat_01', 'parity', 'cycle_navigation', 'modular_arithmetic', 'dyck_2_3', 'first',
+    'majority', 'marked_reversal', 'unmarked_reversal', 'stack_manipulation', 'marked_copy', 'missing_duplicate_string',
+    'odds_first', 'binary_addition', 'binary_multiplication', 'compute_sqrt', 'bucket_sort' } }
 
-for i, language in ipairs(dofile(here .. 'languages.lua')) do
-  M.tasks[i], M.languages[language.name] = language.name, language
-end
-for i, language in ipairs(dofile(here .. 'beyond.lua')) do
-  M.beyond[i], M.languages[language.name] = language.name, language
+for _, names in ipairs { M.tasks, M.beyond } do
+  for _, name in ipairs(names) do M.languages[name] = pd.languages.load(name) end
 end
 for i, model in ipairs(dofile(here .. 'models.lua')) do
   M.model_names[i], M.models[model.name] = model.name, model
@@ -165,7 +165,7 @@ end
 function M.hard(options, alphabet)
   local language = language_of(options)
   if not language or language.counted or options.hard_strings == 0 then return nil end
-  return hard_negatives(language, options.hard_strings, options.test_lengths,
+  return language:hard_negatives(options.hard_strings, options.test_lengths,
     grid.seed('flare', 'hard', options.data_seed), 0.5, alphabet)
 end
 
@@ -180,9 +180,9 @@ end
 -- The strings of a language that are drawn here: of the paper's sampling, and `near` more, half of them hard negatives.
 local function drawn(options, language, name, count, lengths, near)
   local with_sets = options.loss:find('+ns', 1, true) and (name == 'train' or name == 'first')
-  local set = sampling.sample(language, count, lengths, grid.seed('flare', name, options.data_seed), with_sets)
+  local set = language:sample(count, lengths, grid.seed('flare', name, options.data_seed), with_sets)
   if near == 0 then return set end
-  return sampling.join(language, { set, hard_negatives(language, near, lengths,
+  return language:join({ set, language:hard_negatives(near, lengths,
     grid.seed('flare', name .. '-near', options.data_seed), 0.5) }, with_sets)
 end
 

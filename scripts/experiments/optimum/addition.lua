@@ -2,19 +2,17 @@
 -- each pair of bits which bit the sum has there. All pairs of numbers below N are the training strings, and all pairs
 -- of the 250 numbers after N the test (as in taucompling/mdlrnn, corpora.py: N itself is in neither). The optimum is 0,
 -- because the sum is no matter of chance.
+local binary = require 'pushdown.languages.binary'
+
 local M = { name = 'addition', title = 'Addition' }
 
 M.source_alphabet, M.target_alphabet = { '00', '01', '10', '11' }, { '0', '1' }
 
 -- The pair of a source and a target for the sum of two numbers, with this number of bits.
 function M.pair(x, y, bits)
-  local sum, source, target = x + y, {}, {}
-  for i = 1, bits do
-    source[i] = ('%d%d'):format(x % 2, y % 2)
-    target[i] = tostring(sum % 2)
-    x, y, sum = math.floor(x / 2), math.floor(y / 2), math.floor(sum / 2)
-  end
-  return { table.concat(source, ' '), table.concat(target, ' ') }
+  local a, b, source = binary.of(x), binary.of(y), {}
+  for i = 1, bits do source[i] = (a[i] or 0) .. (b[i] or 0) end
+  return { table.concat(source, ' '), table.concat(binary.write({}, binary.sum(a, b), bits), ' ') }
 end
 
 -- All pairs of numbers first .. last, or `count` of them that are evenly spread, `places` the function that spreads

@@ -1,22 +1,18 @@
--- The languages of Lan et al. (2022), each as the random process that makes its strings symbol by symbol, so that the
--- probability of every step is known exactly: the counting languages and the brackets, with the probabilities that the
--- program of the paper has (taucompling/mdlrnn, corpora.py). A language has
---   name, title, alphabet
---   walk()           a process before its first symbol, with
---     next()         the distribution of what follows: {{ symbol, probability }, ..}, where '' is the end
---     read(symbol)   goes on
---   draw(random)     a string, a list of symbols; random() returns numbers in [0, 1)
+-- The languages of Lan et al. (2022): the counting languages and the brackets, as processes with the probabilities that
+-- the program of the paper has (taucompling/mdlrnn, corpora.py), and their tests. A language of pd.languages has here
+--   name, title, alphabet, walk   as in pd.languages
+--   language         itself
 --   size(symbols)    what the strings of a test are ordered by
 --   test(largest, options)  strings of the test, after training strings of at most this size; {strings =, weights =}
 --   long             whether strings of the test have thousands of symbols
 --   accuracy         'deterministic': of the steps at which one symbol alone can follow, the share at which the model
 --                    finds it most probable; 'categorical': the share of the steps at which the symbols above a
 --                    probability of epsilon are those that can follow
-local M = { list = {}, stop = 0.3, nest = 0.3, longest = 200 }
+local pd = require 'pushdown'
 
-local function repeated(letter, count, into)
-  for _ = 1, count do into[#into + 1] = letter end
-end
+local M = { list = {} }
+
+local stop, nest, longest = 0.3, 0.3, 200
 
 -- `count` numbers of first .. last, evenly spread, the last included; all of them if there are no more.
 local function spread(first, last, count)
@@ -27,72 +23,25 @@ local function spread(first, last, count)
 end
 M.spread = spread
 
-local function draw(language, random)
-  local walk, symbols = language.walk(), {}
-  while true do
-    local left, chosen = random(), nil
-    for _, outcome in ipairs(walk.next()) do
-      chosen, left = outcome[1], left - outcome[2]
-      if left < 0 then break end
-    end
-    if chosen == '' then return symbols end
-    symbols[#symbols + 1] = chosen
-    walk.read(chosen)
-  end
+local function add(language, row)
+  row.name, row.title, row.language, row.alphabet = language.name, language.title, language, language:alphabet()
+  function row.walk() return language:walk() end
+  M.list[#M.list + 1], M[row.name] = row, row
 end
 
--- ---- Counting ----
-
--- The first `drawn` letters are repeated as often as geometric numbers say, from 1 on, P(n) = (1 - p)^(n-1) p. Every
--- later letter is repeated a multiple of their sum.
+-- Letters that are repeated `drawn` numbers of times, and further ones a multiple of their sum.
 local function counting(name, title, letters, drawn, multiples)
-  local language = { name = name, title = title, alphabet = letters, accuracy = 'deterministic', long = drawn == 1 }
+  local row = { accuracy = 'deterministic', long = drawn == 1 }
 
-  function language.string(counts)
-    local symbols, sum = {}, 0
-    for i, count in ipairs(counts) do
-      repeated(letters[i], count, symbols)
-      sum = sum + count
-    end
-    for i, multiple in ipairs(multiples) do repeated(letters[drawn + i], multiple * sum, symbols) end
-    return symbols
-  end
-
-  local first, last, going, ended = { { letters[1], 1 } }, { { '', 1 } }, {}, {}
-  for i = 1, drawn do going[i] = { { letters[i], 1 - M.stop }, { letters[i + 1], M.stop } } end
-  for i = drawn + 1, #letters do ended[i] = { { letters[i], 1 } } end
-
-  function language.walk()
-    local letter, sum, left = 0, 0, 0
-    local walk = {}
-    function walk.next()
-      if letter == 0 then return first end
-      if letter <= drawn then return going[letter] end
-      return ended[letter] or last
-    end
-    function walk.read(symbol)
-      if letter == 0 then
-        letter, sum = 1, 1
-      elseif letter <= drawn then
-        if symbol == letters[letter] then
-          sum = sum + 1
-          return
-        end
-        letter = letter + 1
-        if letter <= drawn then sum = sum + 1 else left = multiples[1] * sum - 1 end
-      else
-        left = left - 1
-      end
-      while letter > drawn and left == 0 and letter <= #letters do
-        letter = letter + 1
-        left = letter <= #letters and multiples[letter - drawn] * sum or 0
-      end
-    end
-    return walk
+  local function string_of(counts)
+    local parts, sum = {}, 0
+    for _, count in ipairs(counts) do sum = sum + count end
+    for i, letter in ipairs(letters) do parts[i] = letter:rep(counts[i] or multiples[i - drawn] * sum) end
+    return pd.tables.matches(table.concat(parts), '.')
   end
 
   -- The largest of the drawn numbers.
-  function language.size(symbols)
+  function row.size(symbols)
     local counts, largest = {}, 0
     for _, symbol in ipairs(symbols) do counts[symbol] = (counts[symbol] or 0) + 1 end
     for i = 1, drawn do largest = math.max(largest, counts[letters[i]] or 0) end
@@ -100,23 +49,22 @@ local function counting(name, title, letters, drawn, multiples)
   end
 
   -- n of the 1,000 numbers after the largest of the training; of two numbers, all pairs of the 49 numbers after it.
-  function language.test(largest, options)
+  function row.test(largest, options)
     local strings = {}
     if drawn == 1 then
       for i, n in ipairs(spread(largest + 1, largest + options.beyond, options.test_strings)) do
-        strings[i] = language.string { n }
+        strings[i] = string_of { n }
       end
       return { strings = strings }
     end
     local side = math.min(49, options.beyond)
     for i, pair in ipairs(spread(0, side * side - 1, options.test_strings)) do
-      strings[i] = language.string { largest + 1 + math.floor(pair / side), largest + 1 + pair % side }
+      strings[i] = string_of { largest + 1 + math.floor(pair / side), largest + 1 + pair % side }
     end
     return { strings = strings }
   end
-
-  function language.draw(random) return draw(language, random) end
-  M.list[#M.list + 1] = language
+  add(pd.languages.counting { name = name, title = title, letters = letters, drawn = drawn, multiples = multiples,
+    stop = stop }, row)
 end
 
 counting('an_bn', 'aⁿbⁿ', { 'a', 'b' }, 1, { 1 })
@@ -125,69 +73,24 @@ counting('an_bn_cn_dn', 'aⁿbⁿcⁿdⁿ', { 'a', 'b', 'c', 'd' }, 1, { 1, 1, 1
 counting('an_b2n', 'aⁿb²ⁿ', { 'a', 'b' }, 1, { 2 })
 counting('an_bm_cnm', 'aⁿbᵐcⁿ⁺ᵐ', { 'a', 'b', 'c' }, 2, { 1 })
 
--- ---- Brackets ----
-
--- S -> open S close S with the probability M.nest, shared by the kinds of brackets, or nothing. So a new bracket opens
--- with this probability at every step; else the last open one closes or, if there is none, the string ends.
+-- Brackets: a new one opens with the probability `nest` at every step; else the last open one closes or, if there is
+-- none, the string ends. One string of 10 million is longer than `longest`.
 local function brackets(name, title, kinds)
-  local language = { name = name, title = title, alphabet = {}, accuracy = 'categorical' }
-  local closing, of_last = {}, {}
-  for _, kind in ipairs(kinds) do
-    local open, close = kind:match '^(.)(.)$'
-    table.insert(language.alphabet, open)
-    table.insert(language.alphabet, close)
-    closing[open] = close
-  end
-  local function with(last)
-    local outcomes = {}
-    for i, kind in ipairs(kinds) do outcomes[i] = { kind:sub(1, 1), M.nest / #kinds } end
-    outcomes[#outcomes + 1] = { last, 1 - M.nest }
-    return outcomes
-  end
-  local at_end = with ''
-  for open, close in pairs(closing) do of_last[open] = with(close) end
-
-  function language.walk()
-    -- The height is counted: LuaJIT has compiled #stack, after stack[#stack] = nil, to an old length.
-    local stack, height = {}, 0
-    local walk = {}
-    function walk.next() return height == 0 and at_end or of_last[stack[height]] end
-    function walk.read(symbol)
-      if closing[symbol] then
-        height = height + 1
-        stack[height] = symbol
-      else
-        height = height - 1
+  local language = pd.languages.nested { name = name, title = title, brackets = kinds, nest = nest, longest = longest }
+  add(language, { accuracy = 'categorical', size = function(symbols) return #symbols end,
+    -- Strings that are drawn as those of the training are, equal ones as one with their number as its weight.
+    test = function(_, options)
+      local strings, weights, place = {}, {}, {}
+      for _, symbols in ipairs(language:draw(options.test_draws, { random = options.random })) do
+        local text = table.concat(symbols)
+        if not place[text] then
+          place[text] = #strings + 1
+          strings[#strings + 1], weights[#weights + 1] = symbols, 0
+        end
+        weights[place[text]] = weights[place[text]] + 1
       end
-    end
-    return walk
-  end
-
-  function language.size(symbols) return #symbols end
-
-  -- Longer strings, one of 10 million, are drawn again.
-  function language.draw(random)
-    local symbols
-    repeat symbols = draw(language, random) until #symbols <= M.longest
-    return symbols
-  end
-
-  -- Strings that are drawn as those of the training are, equal ones as one with their number as its weight.
-  function language.test(_, options)
-    local strings, weights, place = {}, {}, {}
-    for _ = 1, options.test_draws do
-      local symbols = language.draw(options.random)
-      local text = table.concat(symbols)
-      if not place[text] then
-        place[text] = #strings + 1
-        strings[#strings + 1], weights[#weights + 1] = symbols, 0
-      end
-      weights[place[text]] = weights[place[text]] + 1
-    end
-    return { strings = strings, weights = weights }
-  end
-
-  M.list[#M.list + 1] = language
+      return { strings = strings, weights = weights }
+    end })
 end
 
 brackets('dyck_1', 'Dyck-1', { '[]' })
@@ -218,7 +121,7 @@ function M.bits(language, symbols, last)
   return sum
 end
 
--- The share of the last outcome at the steps of strings that have several: the estimate of M.stop, or of 1 - M.nest.
+-- The share of the last outcome at the steps of strings that have several: the estimate of `stop`, or of 1 - `nest`.
 function M.estimate(language, strings)
   local chosen, all = 0, 0
   for _, symbols in ipairs(strings) do
@@ -246,26 +149,9 @@ function M.optimum(language, set, last)
   return bits / count
 end
 
--- generator(seed) -> function that returns numbers in [0, 1), all from the seed.
-function M.generator(seed)
-  local pd, numbers, used, block = require 'pushdown', {}, 0, 0
-  return function()
-    if used == #numbers then
-      numbers = pd.tensor.rand({ 1000 }, { seed = seed + block * 2 ^ 40, dtype = 'float64' }):to_table()
-      used, block = 0, block + 1
-    end
-    used = used + 1
-    return numbers[used]
-  end
-end
+M.generator = require('pushdown.languages.random').blocks
 
 -- Draws `count` strings.
-function M.strings(language, count, seed)
-  local random, strings = M.generator(seed), {}
-  for i = 1, count do strings[i] = language.draw(random) end
-  return strings
-end
-
-for _, language in ipairs(M.list) do M[language.name] = language end
+function M.strings(language, count, seed) return language.language:draw(count, { seed = seed }) end
 
 return M

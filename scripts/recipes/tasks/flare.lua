@@ -1,11 +1,9 @@
 -- A language of the FLaRe benchmark (Butoi et al. 2025): labelled strings as the paper draws them, tested on longer
--- ones and on hard negatives of the same lengths (scripts/experiments/flare/hard_negatives.lua).
+-- ones and on hard negatives of the same lengths (scripts/lib/languages/labelled.lua).
 --   options: language; trained (40), the longest training string; longest (500), the longest test string
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
-local folder = pd.root .. '/scripts/experiments/flare/'
-local protocol, sampling = dofile(folder .. 'protocol.lua'), dofile(folder .. 'sampling.lua')
-local hard_negatives = dofile(folder .. 'hard_negatives.lua')
+dofile(pd.root .. '/scripts/experiments/flare/protocol.lua')  -- defines the objectives
 
 -- Seeds of the test strings, far from those of training. A set uses its seed and up to 1,000 that follow.
 local of_test = { strings = 2 ^ 41, negatives = 2 ^ 41 + 1000, lengths = 2 ^ 41 + 2000 }
@@ -28,11 +26,7 @@ local function draw_reading(network, string, title)
 end
 
 return function(options)
-  local language, smoke = protocol.languages[options.language], options.smoke
-  if not language then
-    error(("[recipe] there is no language '%s' in FLaRe; there are %s"):format(tostring(options.language),
-      table.concat(protocol.tasks, ', ')), 0)
-  end
+  local language, smoke = pd.languages.load(options.language), options.smoke
   local trained = options.trained or 40
   local longest, of_a_test = smoke and 12 or options.longest or 500, smoke and 10 or 1000
 
@@ -45,9 +39,9 @@ return function(options)
   function task.stage(_, shortest, longest_of_stage, stage)
     local function set(lengths, seed, count, near)
       if smoke then count, near, lengths = 12, near > 0 and 4 or 0, { shortest, math.min(8, lengths[2]) } end
-      local sets = { sampling.sample(language, count, lengths, seed) }
-      if near > 0 then sets[2] = hard_negatives(language, near, lengths, seed + 1000, 0.5) end
-      return sampling.join(language, sets)
+      local sets = { language:sample(count, lengths, seed) }
+      if near > 0 then sets[2] = language:hard_negatives(near, lengths, seed + 1000, 0.5) end
+      return language:join(sets)
     end
     local seed = 1000000 * stage.seed + 10000 * longest_of_stage
     stage.train = set({ shortest, longest_of_stage }, seed, stage.strings, stage.near or 0)
@@ -58,7 +52,7 @@ return function(options)
 
   -- A recognizer that also predicts the next symbol; given: options of the model.
   function task.model(_, given)
-    given.alphabet, given.next_symbol = language.alphabet, true
+    given.alphabet, given.next_symbol = language:alphabet(), true
     return pd.model.recognizer(given)
   end
 
@@ -74,20 +68,20 @@ return function(options)
   local function accuracy(network, set) return pd.train.evaluate(network, set, { batch = 20 }).accuracy end
   task.tests = {
     { name = ('lengths 0 to %d'):format(longest), quantity = 'accuracy', above = 0.99, value = function(network)
-      return accuracy(network, sampling.sample(language, of_a_test, { 0, longest }, of_test.strings))
+      return accuracy(network, language:sample(of_a_test, { 0, longest }, of_test.strings))
     end },
     { name = ('hard negatives of lengths 0 to %d'):format(longest), quantity = 'accuracy', above = 0.99,
       value = function(network)
-        return accuracy(network, hard_negatives(language, of_a_test, { 0, longest }, of_test.negatives, 1))
+        return accuracy(network, language:hard_negatives(of_a_test, { 0, longest }, of_test.negatives, 1))
       end },
   }
   -- By length: strings of the language and hard negatives in equal numbers.
   task.lengths = { trained = trained, quantity = 'accuracy', values = {}, value = function(network, length)
     local seed = of_test.lengths + 1000 * length
-    return accuracy(network, hard_negatives(language, of_a_test / 5, { length - 9, length }, seed, 0.5))
+    return accuracy(network, language:hard_negatives(of_a_test / 5, { length - 9, length }, seed, 0.5))
   end }
   function task.show(network, run)
-    local set = hard_negatives(language, 2, { 14, 17 }, 1, 0.5)
+    local set = language:hard_negatives(2, { 14, 17 }, 1, 0.5)
     local labels = set:labels()
     for i, string in ipairs(set:strings()) do
       local name = labels[i] and 'valid' or 'invalid'

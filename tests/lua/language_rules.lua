@@ -1,5 +1,5 @@
--- The languages of FLaRe by other means than scripts/experiments/flare: rules on a string without blanks, in ordinary
--- numbers and patterns. Each rule was compared with the labels of the published strings (rycolab/flare, 13,000 to
+-- The languages of pd.languages by other means: rules on a string without blanks, in ordinary numbers and patterns.
+-- Each rule of a language of FLaRe was compared with the labels of the published strings (rycolab/flare, 13,000 to
 -- 18,010 of each language; those with binary numbers up to 60 symbols) and gives all of them.
 local function count(text, symbol) return select(2, text:gsub(symbol, '')) end
 
@@ -24,6 +24,16 @@ local function with_sign(sign, compute)
   end
 end
 
+-- Whether a text is empty after these pairs of brackets have been removed as long as there are any.
+local function cancels(text, ...)
+  local before
+  repeat
+    before = text
+    for _, pair in ipairs { ... } do text = text:gsub(pair, '') end
+  until text == before
+  return text == ''
+end
+
 return {
   even_pairs = function(text) return text:sub(1, 1) == text:sub(-1) end,
   repeat_01 = function(text) return text:gsub('01', '') == '' end,
@@ -42,13 +52,12 @@ return {
     return formula ~= nil and formula == value
   end,
   dyck_2_3 = function(text)
-    local depth, deepest, before = 0, 0, nil
+    local depth, deepest = 0, 0
     for bracket in text:gmatch '.' do
       depth = depth + (bracket:find '[(%[]' and 1 or -1)
       deepest = math.max(deepest, depth)
     end
-    while text ~= before do before, text = text, text:gsub('%(%)', ''):gsub('%[%]', '') end
-    return text == '' and deepest <= 3
+    return cancels(text, '%(%)', '%[%]') and deepest <= 3
   end,
   first = function(text) return text:sub(1, 1) == '1' end,
   majority = function(text) return count(text, '1') > count(text, '0') end,
@@ -80,5 +89,32 @@ return {
   compute_sqrt = function(text)
     local x, z = text:match '^([01]+)=([01]+)$'
     return x ~= nil and math.floor(math.sqrt(number(x))) == number(z)
+  end,
+
+  dyck_2 = function(text) return cancels(text, '%(%)', '%[%]') end,
+  -- Every innermost reversal is a mark, or a mark between two equal symbols.
+  reversals = function(text)
+    local before
+    repeat
+      before = text
+      text = text:gsub('0#0', '#'):gsub('1#1', '#')
+    until text == before
+    return text:find '^#*$' ~= nil
+  end,
+  -- Lua computes the value of a formula, too.
+  formulas = function(text)
+    local formula, value = text:match '^([^=]+)=([01])$'
+    local rest, before = formula or ''
+    repeat
+      before = rest
+      rest = rest:gsub('%([01]and[01]%)', '1'):gsub('%([01]or[01]%)', '1')
+    until rest == before
+    if not rest:find '^[01]$' then return false end
+    local names = { ['0'] = ' false ', ['1'] = ' true ' }
+    return (assert(loadstring('return ' .. formula:gsub('%d', names)))() and '1' or '0') == value
+  end,
+  shuffle_dyck = function(text)
+    return text ~= '' and cancels(text:gsub('[^()]', ''), '%(%)') and cancels(text:gsub('[^%[%]]', ''), '%[%]')
+      and cancels(text:gsub('[^{}]', ''), '{}')
   end,
 }

@@ -7,6 +7,16 @@ local function trimmed(bits)
   return bits
 end
 
+-- A number of Lua.
+function M.of(number)
+  local bits = {}
+  while number > 0 do
+    bits[#bits + 1] = number % 2
+    number = (number - bits[#bits]) / 2
+  end
+  return bits
+end
+
 -- The number of a text of 0s and 1s from symbol `first` to `last`.
 function M.read(symbols, first, last)
   local bits = {}
@@ -14,9 +24,10 @@ function M.read(symbols, first, last)
   return trimmed(bits)
 end
 
--- Appends the number to a list of symbols, with zeros up to this many digits.
+-- Appends the number to a list of symbols, with zeros up to this many digits, and returns the list.
 function M.write(symbols, bits, digits)
   for i = 1, digits do symbols[#symbols + 1] = bits[i] == 1 and '1' or '0' end
+  return symbols
 end
 
 -- The largest number of this many digits.
@@ -106,9 +117,9 @@ end
 -- int(math.sqrt(a)) is in Python. It equals M.root up to 52 digits. Its bits are exact, because a double is a whole
 -- number of 53 digits times a power of 2.
 function M.double_root(a)
-  if #a > 1023 then error(('[flare] the root of a double: expected at most 1,023 digits, got %d'):format(#a), 0) end
+  if #a > 1023 then error(('[languages] the root of a double: expected at most 1,023 digits, got %d'):format(#a), 0) end
   local kept = math.max(0, #a - 53)
-  local high, bits = 0, {}
+  local high = 0
   for i = #a, kept + 1, -1 do high = 2 * high + a[i] end
   -- Rounds to the nearest number, in the middle between two to the even one.
   if a[kept] == 1 then
@@ -116,12 +127,7 @@ function M.double_root(a)
     for i = 1, kept - 1 do above = above or a[i] == 1 end
     if above then high = high + 1 end
   end
-  local root = math.floor(math.sqrt(high * 2 ^ kept))
-  while root > 0 do
-    bits[#bits + 1] = root % 2
-    root = (root - bits[#bits]) / 2
-  end
-  return bits
+  return M.of(math.floor(math.sqrt(high * 2 ^ kept)))
 end
 
 -- A number drawn uniformly from 0 to `largest`.

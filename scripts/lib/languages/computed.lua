@@ -5,15 +5,7 @@
 -- Different from it: the length of a whole string is uniform, and roots are exact. The program takes the root of a
 -- number in double precision, which is wrong for many numbers of more than 52 digits; `published` is the language with
 -- these labels.
---
--- Every language has name, title, level, alphabet, and
---   contains(symbols)     whether a list of symbols is in the language
---   draw(random, length)  a string of this length, nil if there is none
---   next(symbols)         for a string of the language, the lists of symbols that may follow its first 0 .. n symbols,
---                         where '' is the end
---   published             absent, or the same language with the labels of the published strings
-local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
-local binary = dofile(here .. 'binary.lua')
+local binary = require 'pushdown.languages.binary'
 
 local bits = { '0', '1' }
 
@@ -23,9 +15,9 @@ local function drawn_symbols(random, alphabet, count)
   return symbols
 end
 
-local function place_of(symbols, wanted, from)
-  for i = from or 1, #symbols do
-    if symbols[i] == wanted then return i end
+local function place_of(symbols, wanted)
+  for i, symbol in ipairs(symbols) do
+    if symbol == wanted then return i end
   end
 end
 
@@ -34,15 +26,12 @@ end
 local function marked(name, title, symbols, image)
   local alphabet = { unpack(symbols) }
   alphabet[#alphabet + 1] = '#'
-  return { name = name, title = title, level = 'context-sensitive', alphabet = alphabet,
-    marks = { ['#'] = true },
-    contains = function(string)
-      local middle = place_of(string, '#')
-      if not middle or #string ~= 2 * middle - 1 then return false end
-      for i, symbol in ipairs(image { unpack(string, 1, middle - 1) }) do
-        if string[middle + i] ~= symbol then return false end
-      end
-      return true
+  return { name = name, title = title, level = 'context-sensitive', alphabet = alphabet, marks = { ['#'] = true },
+    sets = function(string)
+      local sets, middle = {}, place_of(string, '#') or math.huge
+      local second = middle <= #string and image { unpack(string, 1, middle - 1) }
+      for i = 0, #string do sets[i + 1] = i < middle and alphabet or { second[i - middle + 1] or '' } end
+      return sets
     end,
     draw = function(random, length)
       if length % 2 == 0 then return nil end
@@ -51,11 +40,6 @@ local function marked(name, title, symbols, image)
       string[#string + 1] = '#'
       for _, symbol in ipairs(second) do string[#string + 1] = symbol end
       return string
-    end,
-    next = function(string)
-      local sets, middle = {}, place_of(string, '#')
-      for i = 0, #string do sets[i + 1] = i < middle and alphabet or { string[i + 1] or '' } end
-      return sets
     end,
   }
 end
@@ -101,30 +85,26 @@ end
 -- Numbers with these signs behind them, the last sign '=', and after it the number that `compute` makes of them, which
 -- may have zeros behind. draw(random, digits): the numbers, and the digits of all that is written.
 local function equation(name, title, signs, compute, draw)
-  local alphabet = { '0', '1', unpack(signs) }
-  -- The numbers before the signs, and the place of the last sign; nil if they are not there.
-  local function read(symbols)
-    local numbers, first = {}, 1
-    for i, sign in ipairs(signs) do
-      local place = place_of(symbols, sign, first)
-      if not place or place == first then return nil end
-      for at = first, place - 1 do
-        if symbols[at] ~= '0' and symbols[at] ~= '1' then return nil end
-      end
-      numbers[i], first = binary.read(symbols, first, place - 1), place + 1
-    end
-    return numbers, first - 1
-  end
-  local marks = {}
-  for _, sign in ipairs(signs) do marks[sign] = true end
+  local alphabet, marks, with_sign, zeros = { '0', '1', unpack(signs) }, {}, {}, { '0', '' }
+  for i, sign in ipairs(signs) do marks[sign], with_sign[i] = true, { '0', '1', sign } end
   return { name = name, title = title, level = 'context-sensitive', alphabet = alphabet, marks = marks,
-    contains = function(symbols)
-      local numbers, equals = read(symbols)
-      if not numbers or equals == #symbols then return false end
-      for i = equals + 1, #symbols do
-        if symbols[i] ~= '0' and symbols[i] ~= '1' then return false end
+    sets = function(symbols)
+      local sets, numbers, first, result = {}, {}, 1, nil  -- of the number, or of the result
+      for i = 0, #symbols do
+        if result then
+          sets[i + 1] = result[i - first + 2] and { result[i - first + 2] } or zeros
+        else
+          sets[i + 1] = i < first and bits or with_sign[#numbers + 1]
+          if symbols[i + 1] == signs[#numbers + 1] then
+            numbers[#numbers + 1], first = binary.read(symbols, first, i), i + 2
+            if #numbers == #signs then
+              local number = compute(unpack(numbers))
+              result = binary.write({}, number, math.max(1, #number))
+            end
+          end
+        end
       end
-      return binary.compare(binary.read(symbols, equals + 1, #symbols), compute(unpack(numbers))) == 0
+      return sets
     end,
     draw = function(random, length)
       if length < 2 * #signs + 1 then return nil end
@@ -134,23 +114,7 @@ local function equation(name, title, signs, compute, draw)
         binary.write(symbols, numbers[i], digits[i])
         symbols[#symbols + 1] = sign
       end
-      binary.write(symbols, compute(unpack(numbers)), digits[#digits])
-      return symbols
-    end,
-    next = function(symbols)
-      local numbers, equals = read(symbols)
-      local digits = math.max(1, #compute(unpack(numbers)))
-      local sets, sign, first = {}, 1, true
-      for i = 0, #symbols do
-        if i >= equals then
-          sets[i + 1] = i < equals + digits and { symbols[i + 1] } or { '0', '' }
-        else
-          sets[i + 1] = first and bits or { '0', '1', signs[sign] }
-          first = symbols[i + 1] == signs[sign]
-          if first then sign = sign + 1 end
-        end
-      end
-      return sets
+      return binary.write(symbols, compute(unpack(numbers)), digits[#digits])
     end,
   }
 end
@@ -173,21 +137,39 @@ local function operation(name, title, sign, shapes, compute, largest)
   end)
 end
 
+local function root_by(root)
+  return equation('compute_sqrt', 'Compute Sqrt', { '=' }, root, function(random, digits)
+    local parts = parts_of(random, { 2, 1 }, digits)
+    return { binary.draw(random, binary.ones(math.min(parts[1], 2 * parts[2]))) }, parts
+  end)
+end
+
+local square_root = root_by(binary.root)
+square_root.published = root_by(binary.double_root)
+
 -- ---- w w with one 1 missing ----
 
 local function in_missing_duplicate(symbols)
   local half, missing = #symbols / 2, place_of(symbols, '_')
-  if half % 1 ~= 0 or not missing or place_of(symbols, '_', missing + 1) then return false end
+  if half % 1 ~= 0 or not missing then return false end
   local whole = { unpack(symbols) }
   whole[missing] = '1'
   for i = 1, half do
-    if whole[i] ~= whole[half + i] then return false end
+    if whole[i] ~= whole[half + i] or whole[i] == '_' then return false end
   end
   return true
 end
 
 local missing_duplicate = { name = 'missing_duplicate_string', title = 'Missing Duplicate', level = 'context-sensitive',
   alphabet = { '0', '1', '_' }, marks = { _ = true }, contains = in_missing_duplicate,
+  sets = function(symbols)
+    local sets, missing, prefix = {}, place_of(symbols, '_') or math.huge, {}
+    for i = 0, #symbols do
+      prefix[i] = symbols[i]
+      sets[i + 1] = { '0', '1', i < missing and '_' or in_missing_duplicate(prefix) and '' or nil }
+    end
+    return sets
+  end,
   draw = function(random, length)
     if length == 0 or length % 2 == 1 then return nil end
     local half, ones = length / 2, {}
@@ -200,25 +182,7 @@ local missing_duplicate = { name = 'missing_duplicate_string', title = 'Missing 
     symbols[ones[1 + math.floor(#ones * random())]] = '_'
     return symbols
   end,
-  next = function(symbols)
-    local sets, missing, prefix = {}, place_of(symbols, '_'), {}
-    for i = 0, #symbols do
-      prefix[i] = symbols[i]
-      sets[i + 1] = { '0', '1', i < missing and '_' or in_missing_duplicate(prefix) and '' or nil }
-    end
-    return sets
-  end,
 }
-
-local function root_by(root)
-  return equation('compute_sqrt', 'Compute Sqrt', { '=' }, root, function(random, digits)
-    local parts = parts_of(random, { 2, 1 }, digits)
-    return { binary.draw(random, binary.ones(math.min(parts[1], 2 * parts[2]))) }, parts
-  end)
-end
-
-local square_root = root_by(binary.root)
-square_root.published = root_by(binary.double_root)
 
 return {
   marked('marked_copy', 'Marked Copy', bits, function(symbols) return symbols end),

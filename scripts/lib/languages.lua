@@ -111,20 +111,6 @@ end
 -- outcomes, each {symbol, probability}, where '' is the end, and read(symbol) goes on.
 function Language:walk() return self._definition.walk and self._definition.walk() end
 
-local function drawn_walk(definition, random)
-  local walk, symbols = definition.walk(), {}
-  while true do
-    local left, chosen = random(), nil
-    for _, outcome in ipairs(walk.next()) do
-      chosen, left = outcome[1], left - outcome[2]
-      if left < 0 then break end
-    end
-    if chosen == '' then return symbols end
-    symbols[#symbols + 1] = chosen
-    walk.read(chosen)
-  end
-end
-
 -- language:draw(count, {lengths =, seed =, random =}) -> a list of strings, each a list of symbols. A length is uniform
 -- over those of the interval that have strings; a string has the distribution of the language given its length. Without
 -- lengths, the strings are those of the process, and equal seeds begin with equal strings. random: the generator, of
@@ -142,7 +128,7 @@ function Language:draw(count, options)
       if definition.draw then
         strings[i] = definition.draw(random, lengths[1] + math.floor((lengths[2] - lengths[1] + 1) * random()))
       else
-        local symbols = drawn_walk(definition, random)
+        local symbols = processes.drawn(definition.walk(), random)
         strings[i] = #symbols <= (definition.longest or math.huge) and symbols or nil
       end
       if strings[i] then break end

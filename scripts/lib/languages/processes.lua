@@ -2,6 +2,22 @@
 -- known exactly: counting languages, and brackets.
 local M = {}
 
+-- drawn(walk, random) -> the string of a process as a list of symbols, and the logarithm of its probability.
+function M.drawn(walk, random)
+  local symbols, log_probability = {}, 0
+  while true do
+    local left, chosen = random(), nil
+    for _, outcome in ipairs(walk.next()) do
+      chosen, left = outcome, left - outcome[2]
+      if left < 0 then break end
+    end
+    log_probability = log_probability + math.log(chosen[2])
+    if chosen[1] == '' then return symbols, log_probability end
+    symbols[#symbols + 1] = chosen[1]
+    walk.read(chosen[1])
+  end
+end
+
 function M.counting(options)
   local letters, drawn, multiples, stop = options.letters, options.drawn, options.multiples, options.stop
   local first, last, going, ended = { { letters[1], 1 } }, { { '', 1 } }, {}, {}

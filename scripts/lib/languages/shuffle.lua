@@ -1,5 +1,6 @@
 -- k-Shuffle Dyck (languages.shuffle_dyck): its strings are counted, sampled and recognized exactly.
 local pd = require 'pushdown'
+local processes = require 'pushdown.languages.processes'
 local random_numbers = require 'pushdown.languages.random'
 
 local function fail(form, ...) error('[languages.shuffle_dyck] ' .. form:format(...), 0) end
@@ -81,33 +82,6 @@ local function uniform(language, random, length)
   return symbols
 end
 
--- A walk, and the logarithm of its probability.
-local function walked(language, random, length, options)
-  local depths, depth, symbols, log_probability = {}, 0, {}, 0
-  for type_of = 1, language.types do depths[type_of] = 0 end
-  for t = 1, length do
-    local opens
-    if depth == 0 then
-      opens = true
-    elseif depth == length - t + 1 or depth >= options.deepest then
-      opens = false
-    else
-      opens = random() < options.open
-      log_probability = log_probability + math.log(opens and options.open or 1 - options.open)
-    end
-    local candidates = {}
-    for type_of = 1, language.types do
-      if opens or depths[type_of] > 0 then candidates[#candidates + 1] = type_of end
-    end
-    local type_of = candidates[math.floor(#candidates * random()) + 1]
-    log_probability = log_probability - math.log(#candidates)
-    local step = opens and 1 or -1
-    depths[type_of], depth = depths[type_of] + step, depth + step
-    symbols[t] = (opens and language.opening or language.closing)[type_of]
-  end
-  return symbols, log_probability
-end
-
 -- ---- Methods ----
 
 local Shuffle = {}
@@ -160,7 +134,7 @@ function Shuffle:dataset(count, options)
     local length = lengths[math.floor(#lengths * random()) + 1]
     local symbols, log_probability
     if walks then
-      symbols, log_probability = walked(self._definition, random, length, options)
+      symbols, log_probability = processes.drawn(self._definition.walk(length, options), random)
     else
       symbols, log_probability = uniform(self._definition, random, length), -self:log_count(length)
     end
@@ -179,22 +153,28 @@ local function definition(types)
     opening[type_of], closing[type_of], steps[open], steps[close] = open, close, { type_of, 1 }, { type_of, -1 }
     alphabet[2 * type_of - 1], alphabet[2 * type_of] = open, close
   end
-  local function walk()
-    local depths, sum, read = {}, 0, 0
-    for type_of = 1, types do depths[type_of] = 0 end
+  -- With a length, the process is the walk of this length, and its outcomes have probabilities.
+  local function walk(length, options)
+    local depths, depth, open_now, read, opens, closes = {}, 0, 0, 0, {}, {}
+    for type_of = 1, types do
+      depths[type_of], opens[type_of], closes[type_of] = 0, { opening[type_of] }, { closing[type_of] }
+    end
     local process = {}
     function process.next()
-      local outcomes = {}
+      local outcomes, share = {}, depth == 0 and 1 or 0  -- of the opening brackets
+      if length and depth > 0 and depth < length - read and depth < options.deepest then share = options.open end
       for type_of = 1, types do
-        outcomes[#outcomes + 1] = { opening[type_of] }
-        if depths[type_of] > 0 then outcomes[#outcomes + 1] = { closing[type_of] } end
+        opens[type_of][2], closes[type_of][2] = share / types, (1 - share) / open_now
+        if not length or read < length and share > 0 then outcomes[#outcomes + 1] = opens[type_of] end
+        if depths[type_of] > 0 and share < 1 then outcomes[#outcomes + 1] = closes[type_of] end
       end
-      if sum == 0 and read > 0 then outcomes[#outcomes + 1] = { '' } end
+      if depth == 0 and read > 0 and (not length or read == length) then outcomes[#outcomes + 1] = { '', 1 } end
       return outcomes
     end
     function process.read(symbol)
       local type_of, step = unpack(steps[symbol])
-      depths[type_of], sum, read = depths[type_of] + step, sum + step, read + 1
+      if depths[type_of] == (step < 0 and 1 or 0) then open_now = open_now + step end
+      depths[type_of], depth, read = depths[type_of] + step, depth + step, read + 1
     end
     return process
   end

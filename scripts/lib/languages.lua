@@ -194,16 +194,20 @@ function M.list()
   return { unpack(names) }
 end
 
--- languages.load(name) -> a language: title, level, alphabet(), contains(string), next_symbols(prefix), grammar(),
--- draw(count, {options}), labelled(strings), sample(count, lengths, seed) and hard_negatives(count, lengths, seed,
--- share).
-function M.load(name)
+-- languages.load(name, options) -> a language: title, level, alphabet(), contains(string), next_symbols(prefix),
+-- grammar(), draw(count, {options}), labelled(strings), sample(count, lengths, seed) and hard_negatives(count, lengths,
+-- seed, share). A name of pd.grammar.list() is the language of that grammar, which may have options.
+function M.load(name, options)
   all()
-  if not by_name[name] then
-    error(("[languages.load] there is no language '%s'; there are %s"):format(tostring(name),
-      table.concat(names, ', ')), 0)
+  if by_name[name] and not options then return by_name[name] end
+  local grammars = pd.grammar.list()
+  if not has(grammars, name) then
+    error(("[languages.load] there is no language '%s'; there are %s, and the grammars %s"):format(tostring(name),
+      table.concat(names, ', '), table.concat(grammars, ', ')), 0)
   end
-  return by_name[name]
+  local grammar = pd.grammar.load(name, options)
+  return M.new { name = name, title = name, level = 'context-free', alphabet = grammar:alphabet():symbols(),
+    grammar = function() return grammar end }
 end
 
 -- languages.counting{letters =, drawn =, multiples =, stop =} -> the language whose strings repeat the first `drawn`

@@ -333,6 +333,15 @@ test('long strings of many types', function()
   assert(table.concat(language:alphabet(), ' '):find('< > (5 )5', 1, true))
 end)
 
+test('a grammar of the folder is a language, with options', function()
+  local dyck = pd.languages.load('dyck', { bracket_types = 1 })
+  test.equal(table.concat(dyck:next_symbols '( ( )', ' '), '( )')
+  local set = dyck:sample(30, { 0, 12 }, 1)
+  for i, string in ipairs(set:strings()) do
+    test.equal(set:labels()[i], string ~= '' and rules.dyck_2(joined(string)))
+  end
+end)
+
 test('wrong arguments are errors', function()
   local language = pd.languages.shuffle_dyck {}
   test.fails("'x' is not in the alphabet; the symbols are %( %) %[ %]", function() language:contains 'x' end)

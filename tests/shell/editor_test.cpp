@@ -56,101 +56,93 @@ class Follower {
 using Lines = std::vector<std::string>;
 
 TEST_F(Prompt, EditsAllLinesOfAnEntry) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("for i = 1, 2 do\nprint('line ' .. i)");
-  ASSERT_TRUE(terminal.expect("... "));
-  terminal.type(kUp +
-                "\x05\x02\x02\x02\x7f"
-                "3" +
-                kDown + "\x05\nend\n");
-  ASSERT_TRUE(terminal.expect("line 3"));
-  // Recalled, Up moves inside of it first.
-  terminal.type(kUp + kUp + kUp + "\x05\x02\x02\x02\x7f" + "4" + "\n");
-  EXPECT_TRUE(terminal.expect("line 4")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"for i = 1, 2 do\nprint('line ' .. i)", "... "},
+      {kUp +
+           "\x05\x02\x02\x02\x7f"
+           "3" +
+           kDown + "\x05\nend\n",
+       "line 3"},
+      // Recalled, Up moves inside of it first.
+      {kUp + kUp + kUp + "\x05\x02\x02\x02\x7f" + "4" + "\n", "line 4"},
+  }));
 }
 
 TEST_F(Prompt, PastesTenThousandLines) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
+  auto terminal = at_prompt();
   std::string text = "\033[200~";
   for (int i = 0; i < 10000; ++i) text += "n = " + std::to_string(i) + " * 2 -- one line of many\r";
   const double used = terminal.used_seconds();
-  terminal.type(text + "print('n ' .. n)\033[201~");
-  ASSERT_TRUE(terminal.expect("print('n ' .. n)"));
+  ASSERT_TRUE(terminal.play(text + "print('n ' .. n)\033[201~", "print('n ' .. n)"));
   EXPECT_LT(terminal.used_seconds() - used, 5);
   EXPECT_EQ(terminal.screen().find("n 19998"), std::string::npos);
-  terminal.type("\n");
-  EXPECT_TRUE(terminal.expect("\nn 19998\n"));
+  ASSERT_TRUE(terminal.play("\n", "\nn 19998\n"));
   EXPECT_LT(terminal.used_seconds() - used, 20);
 }
 
 TEST_F(Prompt, ShowsWhatIsTypedAheadOnlyAfterwards) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("io.write('wai', 'ting\\n') while not io.open '" + home_ +
-                "/go' do end print('la' .. 'ter')\n");
-  ASSERT_TRUE(terminal.expect("waiting\n"));
-  terminal.type("'typed' .. 'X\x7f ahead'\n");
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"io.write('wai', 'ting\\n') while not io.open '" + home_ +
+           "/go' do end print('la' .. 'ter')\n",
+       "waiting\n"},
+      {"'typed' .. 'X\x7f ahead'\n", ""},
+  }));
   EXPECT_FALSE(terminal.expect("typed", 0.3)) << terminal.screen();
   std::ofstream(home_ + "/go").flush();
-  EXPECT_TRUE(terminal.expect("later\n")) << terminal.screen();
-  EXPECT_TRUE(terminal.expect("\ntyped ahead\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"", "later\n"},
+      {"", "\ntyped ahead\n"},
+  }));
 }
 
 TEST_F(Prompt, FunctionsThatReadShowWhatIsTyped) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("io.write('na', 'me?\\n') name = io.read() io.write(name, '!\\n')\n");
-  ASSERT_TRUE(terminal.expect("name?\n"));
-  terminal.type("Ada\n'next ' .. name\n");
-  EXPECT_TRUE(terminal.expect("Ada!\n")) << terminal.screen();
-  EXPECT_TRUE(terminal.expect("\nnext Ada\n")) << terminal.screen();
-  // The terminal edits and shows what is typed for a program.
-  terminal.type("os.execute 'printf g; echo o; read line; echo got $line'\n");
-  ASSERT_TRUE(terminal.expect("\ngo\n"));
-  terminal.type("text\x7f\x7fst\n");
-  EXPECT_TRUE(terminal.expect("te")) << terminal.screen();
-  EXPECT_TRUE(terminal.expect("got test")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"io.write('na', 'me?\\n') name = io.read() io.write(name, '!\\n')\n", "name?\n"},
+      {"Ada\n'next ' .. name\n", "Ada!\n"},
+      {"", "\nnext Ada\n"},
+      // The terminal edits and shows what is typed for a program.
+      {"os.execute 'printf g; echo o; read line; echo got $line'\n", "\ngo\n"},
+      {"text\x7f\x7fst\n", "te"},
+      {"", "got test"},
+  }));
 }
 
 TEST_F(Prompt, ContinuesAfterAStop) {
   Terminal terminal({"/bin/sh", "-i"}, environment());
-  terminal.type(SHELL_BINARY "\n");
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("'half");
-  ASSERT_TRUE(terminal.expect("'half"));
-  terminal.type("\x1a");
-  ASSERT_TRUE(terminal.expect("topped")) << terminal.screen();
-  terminal.type("stty -a; echo tty\n");
-  ASSERT_TRUE(terminal.expect("\ntty"));
+  ASSERT_TRUE(terminal.play({
+      {SHELL_BINARY "\n", "pd> "},
+      {"'half", "'half"},
+      {"\x1a", "topped"},
+      {"stty -a; echo tty\n", "\ntty"},
+  }));
   EXPECT_EQ(terminal.screen().find("-icanon"), std::string::npos) << terminal.screen();
-  terminal.type("fg\n");
-  ASSERT_TRUE(terminal.expect("pd> 'half")) << terminal.screen();
-  terminal.type(" and half'\n");
-  ASSERT_TRUE(terminal.expect("\nhalf and half\n")) << terminal.screen();
-  // While an entry runs.
-  terminal.type("io.write('lo', 'op\\n') while not io.open '" + home_ + "/go' do end\n");
-  ASSERT_TRUE(terminal.expect("loop\n"));
-  terminal.type("\x1a");
-  ASSERT_TRUE(terminal.expect("topped")) << terminal.screen();
-  terminal.type("stty -a; echo tty\n");
-  ASSERT_TRUE(terminal.expect("\ntty"));
+  ASSERT_TRUE(terminal.play({
+      {"fg\n", "pd> 'half"},
+      {" and half'\n", "\nhalf and half\n"},
+      // While an entry runs.
+      {"io.write('lo', 'op\\n') while not io.open '" + home_ + "/go' do end\n", "loop\n"},
+      {"\x1a", "topped"},
+      {"stty -a; echo tty\n", "\ntty"},
+  }));
   EXPECT_EQ(terminal.screen().find("-icanon"), std::string::npos) << terminal.screen();
   std::ofstream(home_ + "/go").flush();
-  terminal.type("fg\n");
-  ASSERT_TRUE(terminal.expect("pd> ")) << terminal.screen();
-  terminal.type("6 * 7\n");
-  EXPECT_TRUE(terminal.expect("\n42\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"fg\n", "pd> "},
+      {"6 * 7\n", "\n42\n"},
+  }));
 }
 
 TEST_F(Prompt, LeavesTheTerminalAsItWas) {
   for (const char* entry : {"quit", "os.exit(3)", "os.execute 'kill -TERM $PPID'",
                             "os.execute 'kill -TERM $PPID; sleep 0.7; kill -TERM $PPID'"}) {
     Terminal terminal({"/bin/sh", "-c", SHELL_BINARY "; stty -a; echo tty"}, environment());
-    ASSERT_TRUE(terminal.expect("pd> "));
-    terminal.type(std::string(entry) + "\n");
-    ASSERT_TRUE(terminal.expect("\ntty"));
+    ASSERT_TRUE(terminal.play({
+        {"", "pd> "},
+        {std::string(entry) + "\n", "\ntty"},
+    }));
     EXPECT_EQ(terminal.screen().find("-icanon"), std::string::npos) << terminal.screen();
     EXPECT_EQ(terminal.screen().find("-echo "), std::string::npos) << terminal.screen();
     EXPECT_GT(terminal.raw().rfind("\033[?2004l"), terminal.raw().rfind("\033[?2004h")) << entry;
@@ -158,39 +150,35 @@ TEST_F(Prompt, LeavesTheTerminalAsItWas) {
 }
 
 TEST_F(Prompt, SuggestsEarlierEntries) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("('sug' .. 'gested')\n");
-  ASSERT_TRUE(terminal.expect("\nsuggested\n"));
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("('s");
-  ASSERT_TRUE(terminal.expect("('sug' .. 'gested')")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"('sug' .. 'gested')\n", "\nsuggested\n"},
+      {"", "pd> "},
+      {"('s", "('sug' .. 'gested')"},
+  }));
   EXPECT_NE(terminal.raw().find("\033[90mug' .. 'gested')"), std::string::npos);
-  terminal.type(kRight + "\n");
-  EXPECT_TRUE(terminal.expect("\nsuggested\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play(kRight + "\n", "\nsuggested\n"));
 }
 
 TEST_F(Prompt, UndoesAndSearches) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("'first ' .. 1\n'second ' .. 2\n");
-  ASSERT_TRUE(terminal.expect("\nsecond 2\n"));
-  terminal.type(
-      "\x12"
-      "first\x12\x07"
-      "'third ' .. 3\n");
-  EXPECT_TRUE(terminal.expect("\nthird 3\n")) << terminal.screen();
-  terminal.type("\x12 .. \x12\x12\n");
-  EXPECT_TRUE(terminal.expect("\nfirst 1\n")) << terminal.screen();
-  terminal.type("'kept'\x15\x1f .. ' so'\n");
-  EXPECT_TRUE(terminal.expect("\nkept so\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"'first ' .. 1\n'second ' .. 2\n", "\nsecond 2\n"},
+      {"\x12"
+       "first\x12\x07'third ' .. 3\n",
+       "\nthird 3\n"},
+      {"\x12 .. \x12\x12\n", "\nfirst 1\n"},
+      {"'kept'\x15\x1f .. ' so'\n", "\nkept so\n"},
+  }));
 }
 
 TEST_F(Prompt, DrawsWideCharactersAndOtherWindows) {
   auto terminal = start();
   Follower screen(terminal, 100, 24);
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("x = '漢字' .. 'e\u0301' .. '👍 abc'");
+  ASSERT_TRUE(terminal.play({
+      {"", "pd> "},
+      {"x = '漢字' .. 'e\u0301' .. '👍 abc'", ""},
+  }));
   const Lines wide{"pd> x = '漢字' .. 'e\u0301' .. '👍 abc'"};
   EXPECT_EQ(screen.wait(wide), wide);
   EXPECT_EQ(screen.model().column(), 33);
@@ -205,10 +193,7 @@ TEST_F(Prompt, DrawsWideCharactersAndOtherWindows) {
   const Lines low{"pd> yy = '", "漢字' .. 'e\u0301"};
   EXPECT_EQ(screen.wait(low), low);
   screen.resize(1, 1);
-  terminal.type(
-      "\x03"
-      "io.write('no', 'thing')\n");
-  EXPECT_TRUE(terminal.expect("nothing")) << terminal.screen();
+  ASSERT_TRUE(terminal.play("\x03io.write('no', 'thing')\n", "nothing"));
 }
 
 TEST_F(Prompt, SurvivesRandomKeys) {
@@ -216,8 +201,7 @@ TEST_F(Prompt, SurvivesRandomKeys) {
   const std::string bytes =
       "ab(['\"])}\t\x7f\x01\x02\x05\x06\x0b\x0c\x0e\x10\x12\x13\x15\x17\x19\x1f"
       "\033\033\033[OABCDHF;53~ \xe6\xbc\xa2\xff";
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
+  auto terminal = at_prompt();
   for (int i = 0; i < 60; ++i) {
     std::string keys;
     for (int k = 0; k < 50; ++k) keys += bytes[random() % bytes.size()];
@@ -226,11 +210,8 @@ TEST_F(Prompt, SurvivesRandomKeys) {
     if (i % 10 != 9) continue;
     // Ends a pasted text and a search, then the entry.
     const auto number = std::to_string(1000 + i);
-    terminal.type(
-        "\033[201~\x03\x03"
-        "io.write('r" +
-        number + "', 'x\\n')\n");
-    ASSERT_TRUE(terminal.expect("r" + number + "x")) << terminal.screen();
+    ASSERT_TRUE(terminal.play("\033[201~\x03\x03io.write('r" + number + "', 'x\\n')\n",
+                              "r" + number + "x"));
   }
 }
 

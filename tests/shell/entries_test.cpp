@@ -9,75 +9,60 @@ namespace {
 std::string pasted(const std::string& text) { return "\033[200~" + text + "\033[201~\n"; }
 
 TEST_F(Prompt, ShowsTheLastExpressionOfAPastedBlock) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(pasted("x = 3\rx * 7"));
-  ASSERT_TRUE(terminal.expect("\n21\n")) << terminal.screen();
-  terminal.type("'no' .. 'thing swallowed'\n");
-  EXPECT_TRUE(terminal.expect("\nnothing swallowed\n")) << terminal.screen();
-  terminal.type("y = 4; y + 1\n");
-  EXPECT_TRUE(terminal.expect("\n5\n")) << terminal.screen();
-  terminal.type(pasted("local function f(n)\r  return n * 2\rend\rf(50) -- the last one"));
-  EXPECT_TRUE(terminal.expect("\n100\n")) << terminal.screen();
-  // If the whole text is correct Lua, its meaning does not change.
-  terminal.type(pasted("z = 5\r- 3"));
-  terminal.type("'z is ' .. z\n");
-  EXPECT_TRUE(terminal.expect("\nz is 2\n")) << terminal.screen();
-  terminal.type(pasted("w = 8\rw;"));
-  terminal.type("'w is ' .. _\n");
-  EXPECT_TRUE(terminal.expect("\nw is 8\n")) << terminal.screen();
-  // Tabs are inside of strings, too.
-  terminal.type(pasted("\tif true then\r\t\ts = 'a\tb'\r\tend"));
-  terminal.type("#s .. ' ' .. s:byte(2)\n");
-  EXPECT_TRUE(terminal.expect("\n3 9\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {pasted("x = 3\rx * 7"), "\n21\n"},
+      {"'no' .. 'thing swallowed'\n", "\nnothing swallowed\n"},
+      {"y = 4; y + 1\n", "\n5\n"},
+      {pasted("local function f(n)\r  return n * 2\rend\rf(50) -- the last one"), "\n100\n"},
+      // If the whole text is correct Lua, its meaning does not change.
+      {pasted("z = 5\r- 3"), ""},
+      {"'z is ' .. z\n", "\nz is 2\n"},
+      {pasted("w = 8\rw;"), ""},
+      {"'w is ' .. _\n", "\nw is 8\n"},
+      // Tabs are inside of strings, too.
+      {pasted("\tif true then\r\t\ts = 'a\tb'\r\tend"), ""},
+      {"#s .. ' ' .. s:byte(2)\n", "\n3 9\n"},
+  }));
 }
 
 TEST_F(Prompt, PastesStringsUnchanged) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(pasted("s = [[a\r\nb\rc]]"));
-  terminal.type("#s .. ' of ' .. s:gsub('\\n', '-')\n");
-  EXPECT_TRUE(terminal.expect("\n5 of a-b-c\n")) << terminal.screen();
-  terminal.type(pasted(std::string("s = 'a\0\033\177'", 10)));
-  EXPECT_TRUE(terminal.expect("s = 'a\\000\\027\\127'")) << terminal.screen();
-  terminal.type("table.concat({ s:byte(1, -1) }, ' ')\n");
-  EXPECT_TRUE(terminal.expect("\n97 0 27 127\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {pasted("s = [[a\r\nb\rc]]"), ""},
+      {"#s .. ' of ' .. s:gsub('\\n', '-')\n", "\n5 of a-b-c\n"},
+      {pasted(std::string("s = 'a\0\033\177'", 10)), "s = 'a\\000\\027\\127'"},
+      {"table.concat({ s:byte(1, -1) }, ' ')\n", "\n97 0 27 127\n"},
+  }));
 }
 
 TEST_F(Prompt, TakesSessionsThatWereCopiedWithTheirPrompts) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(
-      pasted("pd> a = 20\rpd> a + 1\r21\rpd> for i = 1, 2 do\r...   a = a + i\r... end\r"
-             "pd> 'sum ' .. a\rsum 23"));
-  EXPECT_TRUE(terminal.expect("\n21\nsum 23\n")) << terminal.screen();
-  // The first failure ends the entry.
-  terminal.type(pasted("pd> error('first')\rpd> a = 'changed'"));
-  ASSERT_TRUE(terminal.expect("first"));
-  terminal.type("'kept ' .. a\n");
-  EXPECT_TRUE(terminal.expect("\nkept 23\n")) << terminal.screen();
-  terminal.type("pd> 'ty' .. 'ped'\n");
-  EXPECT_TRUE(terminal.expect("\ntyped\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {pasted("pd> a = 20\rpd> a + 1\r21\rpd> for i = 1, 2 do\r...   a = a + i\r... end\rpd> 'sum "
+              "' .. a\rsum 23"),
+       "\n21\nsum 23\n"},
+      // The first failure ends the entry.
+      {pasted("pd> error('first')\rpd> a = 'changed'"), "first"},
+      {"'kept ' .. a\n", "\nkept 23\n"},
+      {"pd> 'ty' .. 'ped'\n", "\ntyped\n"},
+  }));
 }
 
 TEST_F(Prompt, KeepsLocals) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("local x, y = 5, 'text'\n");
-  terminal.type("y .. x\n");
-  EXPECT_TRUE(terminal.expect("\ntext5\n")) << terminal.screen();
-  terminal.type("local function twice(n) return 2 * n end\n");
-  terminal.type("'is ' .. twice(21)\n");
-  EXPECT_TRUE(terminal.expect("\nis 42\n")) << terminal.screen();
-  // Also the locals of an entry that fails or is stopped, but not those of its blocks.
-  terminal.type("local model = 'made' for i = 1, 2 do local inner = i error('stop') end\n");
-  ASSERT_TRUE(terminal.expect("stop"));
-  terminal.type("model .. ' ' .. tostring(inner) .. ' ' .. tostring(i)\n");
-  EXPECT_TRUE(terminal.expect("\nmade nil nil\n")) << terminal.screen();
-  // Locals do not replace the names of Lua and the shell.
-  terminal.type("local table, pd = 1, 2\n");
-  terminal.type("table.concat({ 'a', 'b' }) .. type(pd)\n");
-  EXPECT_TRUE(terminal.expect("\nabtable\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"local x, y = 5, 'text'\n", ""},
+      {"y .. x\n", "\ntext5\n"},
+      {"local function twice(n) return 2 * n end\n", ""},
+      {"'is ' .. twice(21)\n", "\nis 42\n"},
+      // Also the locals of an entry that fails or is stopped, but not those of its blocks.
+      {"local model = 'made' for i = 1, 2 do local inner = i error('stop') end\n", "stop"},
+      {"model .. ' ' .. tostring(inner) .. ' ' .. tostring(i)\n", "\nmade nil nil\n"},
+      // Locals do not replace the names of Lua and the shell.
+      {"local table, pd = 1, 2\n", ""},
+      {"table.concat({ 'a', 'b' }) .. type(pd)\n", "\nabtable\n"},
+  }));
 }
 
 TEST_F(Prompt, RunKeepsTheLocalsOfAScript) {
@@ -86,20 +71,22 @@ TEST_F(Prompt, RunKeepsTheLocalsOfAScript) {
          "if arg[1] == 'stop' then os.exit(3) end\nif arg[1] == 'fail' then error('failed') end\n"
          "local late = area(2)\n";
   std::ofstream(home_ + "/returns.lua") << "local kept = 'this'\nreturn kept\n";
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(":run " + home_ + "/script.lua\n");
-  terminal.type("'is ' .. _run.area(3) .. ' ' .. _run.late\n");
-  EXPECT_TRUE(terminal.expect("\nis 21 14\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {":run " + home_ + "/script.lua\n", ""},
+      {"'is ' .. _run.area(3) .. ' ' .. _run.late\n", "\nis 21 14\n"},
+  }));
   for (const char* word : {"stop", "fail"}) {
-    terminal.type(":run " + home_ + "/script.lua " + word + "\n");
-    ASSERT_TRUE(terminal.expect(std::string(word) == "stop" ? "ended with status 3" : "failed"));
-    terminal.type("'now ' .. _run.model.size .. tostring(_run.late)\n");
-    EXPECT_TRUE(terminal.expect("\nnow 7nil\n")) << terminal.screen();
+    ASSERT_TRUE(terminal.play({
+        {":run " + home_ + "/script.lua " + word + "\n",
+         std::string(word) == "stop" ? "ended with status 3" : "failed"},
+        {"'now ' .. _run.model.size .. tostring(_run.late)\n", "\nnow 7nil\n"},
+    }));
   }
-  terminal.type(":run " + home_ + "/returns.lua\n");
-  terminal.type("'and ' .. _run.kept .. tostring(rawget(_G, 'kept'))\n");
-  EXPECT_TRUE(terminal.expect("\nand thisnil\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {":run " + home_ + "/returns.lua\n", ""},
+      {"'and ' .. _run.kept .. tostring(rawget(_G, 'kept'))\n", "\nand thisnil\n"},
+  }));
 }
 
 TEST_F(Prompt, EditsAndRunsScripts) {
@@ -110,58 +97,54 @@ TEST_F(Prompt, EditsAndRunsScripts) {
   auto variables = environment();
   variables["VISUAL"] = home_ + "/editor";
   Terminal terminal({SHELL_BINARY}, variables);
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(":edit " + home_ + "/new_script editor\n");
-  terminal.type("written\n");
-  EXPECT_TRUE(terminal.expect("\nby the editor\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"", "pd> "},
+      {":edit " + home_ + "/new_script editor\n", ""},
+      {"written\n", "\nby the editor\n"},
+  }));
   EXPECT_TRUE(std::filesystem::exists(home_ + "/new_script.lua"));
-  terminal.type(":edit " + home_ + "/new_script.lua\n");
-  EXPECT_TRUE(terminal.expect("failed, so nothing was run")) << terminal.screen();
-  terminal.type(":edit\n");
-  EXPECT_TRUE(terminal.expect(":edit needs a script")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {":edit " + home_ + "/new_script.lua\n", "failed, so nothing was run"},
+      {":edit\n", ":edit needs a script"},
+  }));
 }
 
 TEST_F(Prompt, TimesSeveralRuns) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("count = 0\n:time -n 20 count = count + 1\n");
-  ASSERT_TRUE(terminal.expect(" of 20, middle half ")) << terminal.screen();
-  EXPECT_TRUE(terminal.expect(" to "));
-  terminal.type("'counted ' .. count\n");
-  EXPECT_TRUE(terminal.expect("\ncounted 20\n")) << terminal.screen();
-  terminal.type(":time -n many count\n");
-  EXPECT_TRUE(terminal.expect(":time -n needs a count from 1 to 1000000")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"count = 0\n:time -n 20 count = count + 1\n", " of 20, middle half "},
+      {"", " to "},
+      {"'counted ' .. count\n", "\ncounted 20\n"},
+      {":time -n many count\n", ":time -n needs a count from 1 to 1000000"},
+  }));
 }
 
 TEST_F(Prompt, HelpAndWordsForLeavingWork) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("help\n");
-  EXPECT_TRUE(terminal.expect("stack-augmented neural networks")) << terminal.screen();
-  terminal.type("quit\n");
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"help\n", "stack-augmented neural networks"},
+      {"quit\n", ""},
+  }));
   EXPECT_EQ(terminal.wait_exit(), 0) << terminal.screen();
   for (const char* word : {"exit", "exit()", ":quit"}) {
-    auto other = start();
-    ASSERT_TRUE(other.expect("pd> "));
+    auto other = at_prompt();
     other.type(std::string(word) + "\n");
     EXPECT_EQ(other.wait_exit(), 0) << word;
   }
-  auto own = start();
-  ASSERT_TRUE(own.expect("pd> "));
-  own.type("quit = 'mine'\nquit\n");
-  EXPECT_TRUE(own.expect("\nmine\n")) << own.screen();
+  auto own = at_prompt();
+  ASSERT_TRUE(own.play("quit = 'mine'\nquit\n", "\nmine\n"));
 }
 
 TEST_F(Prompt, DrawsPicturesAsText) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("pd.plot.lines{ series = { { y = { 1, 3, 2 } } } }\n");
-  ASSERT_TRUE(terminal.expect("(a picture of 640 x 400 pixels, not saved; ")) << terminal.screen();
-  terminal.type("pd.plot.bars{ categories = { 'one' }, series = { { y = { 2 } } }, path = '" +
-                home_ + "/bars.svg' }\n");
-  ASSERT_TRUE(terminal.expect("saved as " + home_ + "/bars.svg)")) << terminal.screen();
-  terminal.type("pd.plot.state_diagram{ pda = pd.pda.load 'marked_reversal_pda' }\n");
-  ASSERT_TRUE(terminal.expect("(a picture of ")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"pd.plot.lines{ series = { { y = { 1, 3, 2 } } } }\n",
+       "(a picture of 640 x 400 pixels, not saved; "},
+      {"pd.plot.bars{ categories = { 'one' }, series = { { y = { 2 } } }, path = '" + home_ +
+           "/bars.svg' }\n",
+       "saved as " + home_ + "/bars.svg)"},
+      {"pd.plot.state_diagram{ pda = pd.pda.load 'marked_reversal_pda' }\n", "(a picture of "},
+  }));
   const auto screen = terminal.screen();
   EXPECT_NE(screen.find("●"), screen.npos) << screen;
   EXPECT_NE(screen.find("one │██"), screen.npos) << screen;
@@ -169,30 +152,26 @@ TEST_F(Prompt, DrawsPicturesAsText) {
 }
 
 TEST_F(Prompt, CompletesLibrariesBeforeTheyAreLoaded) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("'is ' .. type(pd.plo\t.line\t{ x_lab\t'epoch', series = { { y = { 1 } } } })\n");
-  EXPECT_TRUE(terminal.expect("\nis string\n")) << terminal.screen();
-  terminal.type("pd.gri\t.poin\t{ rate = 0.5 }\n");
-  EXPECT_TRUE(terminal.expect("\nrate=0.5\n")) << terminal.screen();
-  terminal.type("g = pd.grammar.load 'dyck'\n");
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("g:sample{ \t\t");
-  EXPECT_TRUE(terminal.expect("length")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"'is ' .. type(pd.plo\t.line\t{ x_lab\t'epoch', series = { { y = { 1 } } } })\n",
+       "\nis string\n"},
+      {"pd.gri\t.poin\t{ rate = 0.5 }\n", "\nrate=0.5\n"},
+      {"g = pd.grammar.load 'dyck'\n", "pd> "},
+      {"g:sample{ \t\t", "length"},
+  }));
   EXPECT_EQ(terminal.screen().find("target_lengths"), std::string::npos) << terminal.screen();
 }
 
 TEST_F(Prompt, WrapsLongLinesAtWords) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
+  auto terminal = at_prompt();
   terminal.resize(50);
-  terminal.type("('word '):rep(30)\n");
-  ASSERT_TRUE(terminal.expect("word\n"));
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("pd.train.describe_optimizer 'adm'\n");
-  ASSERT_TRUE(terminal.expect("did you mean")) << terminal.screen();
-  terminal.type("pd.log.info(('logged '):rep(20))\n");
-  ASSERT_TRUE(terminal.expect("logged\n    logged")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"('word '):rep(30)\n", "word\n"},
+      {"", "pd> "},
+      {"pd.train.describe_optimizer 'adm'\n", "did you mean"},
+      {"pd.log.info(('logged '):rep(20))\n", "logged\n    logged"},
+  }));
   const auto screen = terminal.screen();
   std::string line;
   int wrapped = 0;

@@ -28,42 +28,33 @@ class History : public Prompt {
 };
 
 TEST_F(History, SearchesTheHistory) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("'need' .. 'le'\n");
-  ASSERT_TRUE(terminal.expect("\nneedle\n"));
-  terminal.type("'hay'\n");
-  ASSERT_TRUE(terminal.expect("\nhay\n"));
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("\x12");
-  ASSERT_TRUE(terminal.expect("search: ")) << terminal.screen();
-  terminal.type("need");
-  ASSERT_TRUE(terminal.expect("need")) << terminal.screen();
-  terminal.type("\n");
-  EXPECT_TRUE(terminal.expect("\nneedle\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"'need' .. 'le'\n", "\nneedle\n"},
+      {"'hay'\n", "\nhay\n"},
+      {"", "pd> "},
+      {"\x12", "search: "},
+      {"need", "need"},
+      {"\n", "\nneedle\n"},
+  }));
 }
 
 TEST_F(History, KeepsItsHistoryForTheNextSession) {
   {
     auto terminal = start();
-    terminal.type("'one' ..\n'two'\n");
-    ASSERT_TRUE(terminal.expect("\nonetwo\n"));
+    ASSERT_TRUE(terminal.play("'one' ..\n'two'\n", "\nonetwo\n"));
     ASSERT_EQ(leave_at_prompt(terminal), 0);
   }
   EXPECT_NE(history(), "");
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(kCtrlP + "\n");
-  EXPECT_TRUE(terminal.expect("\nonetwo\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play(kCtrlP + "\n", "\nonetwo\n"));
 }
 
 TEST_F(History, ReadsTheFilesOfLibedit) {
   std::ofstream(folder_ + "/history")
       << "_HiStOrY_V2_\n'ol'\\040..\\012\\'dä'\\040..\\040#'\\^A'\n";
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(kCtrlP + "\n");
-  EXPECT_TRUE(terminal.expect("\noldä1\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play(kCtrlP + "\n", "\noldä1\n"));
 }
 
 TEST_F(History, PromptsAtTheSameTimeShareTheHistory) {
@@ -86,15 +77,14 @@ TEST_F(History, PromptsAtTheSameTimeShareTheHistory) {
 TEST_F(History, AnotherProcessWithTheLockDoesNotStopThePrompt) {
   const int lock = ::open((folder_ + "/history.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_EQ(::flock(lock, LOCK_EX), 0);
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("'be' .. 'fore'\n");
-  ASSERT_TRUE(terminal.expect("\nbefore\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play("'be' .. 'fore'\n", "\nbefore\n"));
   EXPECT_EQ(history(), "");
   ::close(lock);
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("'af' .. 'ter'\n");
-  ASSERT_TRUE(terminal.expect("\nafter\n"));
+  ASSERT_TRUE(terminal.play({
+      {"", "pd> "},
+      {"'af' .. 'ter'\n", "\nafter\n"},
+  }));
   EXPECT_EQ(leave_at_prompt(terminal), 0);
   // The entry that waited is there, too.
   const auto first = history().find("fore"), second = history().find("ter");
@@ -106,8 +96,7 @@ TEST_F(History, ALinkStaysALink) {
   fs::create_symlink(home_ + "/elsewhere", home_ + "/way");
   fs::create_symlink("../../../way/kept", folder_ + "/history");  // the file does not exist yet
   for (const std::string entry : {"first=1", "second=1"}) {
-    auto terminal = start();
-    ASSERT_TRUE(terminal.expect("pd> "));
+    auto terminal = at_prompt();
     terminal.type(entry + "\n");
     ASSERT_EQ(leave_at_prompt(terminal), 0);
     EXPECT_TRUE(fs::is_symlink(folder_ + "/history"));
@@ -119,8 +108,7 @@ TEST_F(History, ALinkStaysALink) {
 
 TEST_F(History, ALinkToADeviceAsksForNone) {
   fs::create_symlink("/dev/null", folder_ + "/history");
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
+  auto terminal = at_prompt();
   terminal.type("x=1\n");
   ASSERT_EQ(leave_at_prompt(terminal), 0);
   EXPECT_TRUE(fs::is_symlink(folder_ + "/history"));

@@ -211,8 +211,10 @@ TEST_F(Live, FitsALowAndNarrowWindowAndEndsCleanlyOnCtrlC) {
   terminal.resize(30, 8);
   ASSERT_TRUE(terminal.expect("and 7 more")) << terminal.screen();
   const auto resized = terminal.raw().size();
-  ASSERT_TRUE(terminal.expect("and 7 more")) << terminal.screen();
-  ASSERT_TRUE(terminal.expect("and 7 more")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"", "and 7 more"},
+      {"", "and 7 more"},
+  }));
   Screen after(30, 8);
   after.feed(terminal.raw().substr(resized));
   EXPECT_EQ(after.wraps(), 0) << after.text();
@@ -228,8 +230,10 @@ TEST_F(Live, FitsALowAndNarrowWindowAndEndsCleanlyOnCtrlC) {
 TEST_F(Live, ARunContinuesWhereCtrlCStoppedIt) {
   SKIP_IF_SIGNALS_ARE_DELAYED();
   Terminal terminal = run(script(1, 1000000, "all[1]:run()"), 80, 24);
-  ASSERT_TRUE(terminal.expect(" in epoch ")) << terminal.screen();
-  terminal.type(kCtrlC);
+  ASSERT_TRUE(terminal.play({
+      {"", " in epoch "},
+      {kCtrlC, ""},
+  }));
   ASSERT_EQ(terminal.wait_exit(), 130) << terminal.screen();
   EXPECT_TRUE(terminal.expect("run-1'):run() continues", 0)) << terminal.screen();
   // Another number of epochs may be given to a run that continues.
@@ -253,19 +257,16 @@ TEST_F(Live, DumbTerminalsShowLines) {
 TEST_F(Live, ThePromptShowsEpochsAndTrainers) {
   script(1, 2, "");
   Terminal terminal = start({"--threads", "1"});
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("dofile '" + home_ + "/live.lua'; t = pd.train.resume('" + home_ + "/run-1')\n");
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("t\n");
-  ASSERT_TRUE(terminal.expect("Trainer: lstm, epoch 0 of 2")) << terminal.screen();
-  ASSERT_TRUE(terminal.expect("not begun")) << terminal.screen();
-  terminal.type("for e in t:epochs() do last = e end\n");
-  ASSERT_TRUE(terminal.expect("epoch 2  ")) << terminal.screen();
-  ASSERT_TRUE(terminal.expect("/s")) << terminal.screen();
-  terminal.type("last\n");
-  ASSERT_TRUE(terminal.expect("epoch 2  ")) << terminal.screen();
-  terminal.type("t:run()\n");
-  ASSERT_TRUE(terminal.expect("2 of 2 epochs are done")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"", "pd> "},
+      {"dofile '" + home_ + "/live.lua'; t = pd.train.resume('" + home_ + "/run-1')\n", "pd> "},
+      {"t\n", "Trainer: lstm, epoch 0 of 2"},
+      {"", "not begun"},
+      {"for e in t:epochs() do last = e end\n", "epoch 2  "},
+      {"", "/s"},
+      {"last\n", "epoch 2  "},
+      {"t:run()\n", "2 of 2 epochs are done"},
+  }));
   EXPECT_EQ(leave_at_prompt(terminal), 0);
 }
 

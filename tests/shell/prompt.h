@@ -43,6 +43,12 @@ class Prompt : public testing::Test {
     line.insert(line.end(), words.begin(), words.end());
     return Terminal(line, environment(term));
   }
+  // The same after its first prompt has appeared.
+  Terminal at_prompt(const std::vector<std::string>& words = {}) const {
+    auto terminal = start(words);
+    EXPECT_TRUE(terminal.expect("pd> ")) << terminal.screen();
+    return terminal;
+  }
 
   std::string home_;
 };

@@ -29,133 +29,105 @@ int status_after_two_presses(Terminal& terminal) {
 }
 
 TEST_F(Prompt, PrintsExpressionsAndLeavesAtCtrlD) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("6 * 7\n");
-  EXPECT_TRUE(terminal.expect("\n42\n"));
-  terminal.type("pd.tensor{{1, 2}, {3, 4}}\n");
-  EXPECT_TRUE(terminal.expect("Tensor 2 x 2 float32\n  1 2\n  3 4\n")) << terminal.screen();
-  terminal.type("kept = 5;\n'si' .. 'lent';\nkept\n");
-  EXPECT_TRUE(terminal.expect("\n5\n"));
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"6 * 7\n", "\n42\n"},
+      {"pd.tensor{{1, 2}, {3, 4}}\n", "Tensor 2 x 2 float32\n  1 2\n  3 4\n"},
+      {"kept = 5;\n'si' .. 'lent';\nkept\n", "\n5\n"},
+  }));
   EXPECT_EQ(terminal.screen().find("\nsilent"), std::string::npos);
   EXPECT_EQ(leave_at_prompt(terminal), 0);
 }
 
 TEST_F(Prompt, ReadsEntriesOfSeveralLines) {
   auto terminal = start();
-  terminal.type("for i = 1, 3 do\n");
-  ASSERT_TRUE(terminal.expect("... ")) << terminal.screen();
-  terminal.type("print('line ' .. i)\nend\n");
-  EXPECT_TRUE(terminal.expect("line 3")) << terminal.screen();
-  terminal.type("[[first\n");
-  ASSERT_TRUE(terminal.expect("... "));
-  terminal.type("second]]\n");
-  EXPECT_TRUE(terminal.expect("first\nsecond\n"));
+  ASSERT_TRUE(terminal.play({
+      {"for i = 1, 3 do\n", "... "},
+      {"print('line ' .. i)\nend\n", "line 3"},
+      {"[[first\n", "... "},
+      {"second]]\n", "first\nsecond\n"},
+  }));
 }
 
 TEST_F(Prompt, CompletesGlobalsFieldsAndMethods) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("collectg\t('count') > 0\n");
-  EXPECT_TRUE(terminal.expect("\ntrue\n")) << terminal.screen();
-  terminal.type("pd.stack.simu\t ~= nil\n");
-  EXPECT_TRUE(terminal.expect("\ntrue\n")) << terminal.screen();
-  terminal.type("t = pd.tensor{1, 2}\nt:\t");
-  EXPECT_TRUE(terminal.expect("log_softmax")) << terminal.screen();
-  terminal.type("to_ta\t()\n");
-  EXPECT_TRUE(terminal.expect("\n{1, 2}\n")) << terminal.screen();
-  terminal.type("s = 'x'\n");
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("s:up\t()\n");
-  EXPECT_TRUE(terminal.expect("\nX\n")) << terminal.screen();
-  terminal.type("no.such.thing.\t\t");
-  ASSERT_TRUE(terminal.expect("no.such.thing."));
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"collectg\t('count') > 0\n", "\ntrue\n"},
+      {"pd.stack.simu\t ~= nil\n", "\ntrue\n"},
+      {"t = pd.tensor{1, 2}\nt:\t", "log_softmax"},
+      {"to_ta\t()\n", "\n{1, 2}\n"},
+      {"s = 'x'\n", "pd> "},
+      {"s:up\t()\n", "\nX\n"},
+      {"no.such.thing.\t\t", "no.such.thing."},
+  }));
   ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
-  terminal.type("1 + 1\n");
-  EXPECT_TRUE(terminal.expect("\n2\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play("1 + 1\n", "\n2\n"));
 }
 
 TEST_F(Prompt, CompletesOptionsKindsNamesAndFiles) {
   std::ofstream(home_ + "/strange_name.lua") << "return 7\n";
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  // The controller's kind, one of its options, the model's option, and the stack's kinds.
-  terminal.type(
-      "x = pd.model.language_model{ alphabet = { 'a' }, contr\t{ kind = 'ls\t', hid\t4 },\n");
-  ASSERT_TRUE(terminal.expect("... "));
-  terminal.type("sta\t{ kind = 'superp\t', si\t3 } }\n");
-  terminal.type("tostring(x)\n");
-  EXPECT_TRUE(terminal.expect("superposition")) << terminal.screen();
-  terminal.type("pd.grammar.load('dy\t', { bracket_\t3 }):alphabet():size() .. ' symbols'\n");
-  EXPECT_TRUE(terminal.expect("6 symbols")) << terminal.screen();
-  terminal.type("pd.stack.describe 'nondeterministic\t\t");
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      // The controller's kind, one of its options, the model's option, and the stack's kinds.
+      {"x = pd.model.language_model{ alphabet = { 'a' }, contr\t{ kind = 'ls\t', hid\t4 },\n",
+       "... "},
+      {"sta\t{ kind = 'superp\t', si\t3 } }\n", ""},
+      {"tostring(x)\n", "superposition"},
+      {"pd.grammar.load('dy\t', { bracket_\t3 }):alphabet():size() .. ' symbols'\n", "6 symbols"},
+      {"pd.stack.describe 'nondeterministic\t\t", ""},
+  }));
   ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
-  terminal.type("dofile '" + home_ + "/stra\t'\n");
-  EXPECT_TRUE(terminal.expect("\n7\n")) << terminal.screen();
-  terminal.type("pd.train.trainer{ clip_\t\t");
-  EXPECT_TRUE(terminal.expect("clip_norm")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"dofile '" + home_ + "/stra\t'\n", "\n7\n"},
+      {"pd.train.trainer{ clip_\t\t", "clip_norm"},
+  }));
 }
 
 TEST_F(Prompt, APastedBlockIsOneEntry) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(
-      "\033[200~local kept = 20\r\nif kept > 1 then\r\n\tkept = kept + 1\r\nend\r\n\r\nprint('is ' "
-      ".. "
-      "kept * 2)\r\n\033[201~");
-  ASSERT_TRUE(terminal.expect("kept * 2)"));
+  auto terminal = at_prompt();
+  ASSERT_TRUE(
+      terminal.play("\033[200~local kept = 20\r\nif kept > 1 then\r\n\tkept = kept + "
+                    "1\r\nend\r\n\r\nprint('is ' .. kept * 2)\r\n\033[201~",
+                    "kept * 2)"));
   EXPECT_EQ(terminal.screen().find("42"), std::string::npos);  // not before Enter
-  terminal.type("\n");
-  EXPECT_TRUE(terminal.expect("42")) << terminal.screen();
+  ASSERT_TRUE(terminal.play("\n", "42"));
   EXPECT_EQ(terminal.screen().find("error"), std::string::npos) << terminal.screen();
   // It is also one entry of the history.
-  terminal.type(kCtrlP + "\n");
-  EXPECT_TRUE(terminal.expect("is 42")) << terminal.screen();
+  ASSERT_TRUE(terminal.play(kCtrlP + "\n", "is 42"));
 }
 
 TEST_F(Prompt, KeepsTheLastValueTimesAndRunsScripts) {
   std::ofstream(home_ + "/script.lua")
       << "made = arg[1] .. select('#', ...)\nif arg[1] == 'leave' then os.exit(3) end\n";
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("6 * 7\n");
-  ASSERT_TRUE(terminal.expect("\n42\n"));
-  terminal.type("_ + 1\n");
-  EXPECT_TRUE(terminal.expect("\n43\n")) << terminal.screen();
-  terminal.type("5;\nnil\n_ * 2\n");
-  EXPECT_TRUE(terminal.expect("\n10\n")) << terminal.screen();
-  terminal.type(":time for i = 1, 3 do\n");
-  ASSERT_TRUE(terminal.expect("... "));
-  terminal.type("end\n");
-  EXPECT_TRUE(terminal.expect(", processor ")) << terminal.screen();
-  terminal.type(":run " + home_ + "/script.lua 'two words' b\nmade\n");
-  EXPECT_TRUE(terminal.expect("\ntwo words2\n")) << terminal.screen();
-  terminal.type(":run " + home_ + "/script.lua leave\n");
-  EXPECT_TRUE(terminal.expect("ended with status 3")) << terminal.screen();
-  terminal.type(":ru\t ns_rnn/tran\n");  // :run and :runs
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"6 * 7\n", "\n42\n"},
+      {"_ + 1\n", "\n43\n"},
+      {"5;\nnil\n_ * 2\n", "\n10\n"},
+      {":time for i = 1, 3 do\n", "... "},
+      {"end\n", ", processor "},
+      {":run " + home_ + "/script.lua 'two words' b\nmade\n", "\ntwo words2\n"},
+      {":run " + home_ + "/script.lua leave\n", "ended with status 3"},
+      {":ru\t ns_rnn/tran\n", ""},  // :run and :runs
+  }));
   EXPECT_TRUE(terminal.expect("here and none in") && terminal.expect("'ns_rnn/train'?"))
       << terminal.screen();
-  terminal.type(":tme 5\n");
-  EXPECT_TRUE(terminal.expect(
-      "there is no command :tme, did you mean ':time'?; there are :edit, :help, :history"))
-      << terminal.screen();
-  terminal.type("?\n");
-  EXPECT_TRUE(terminal.expect(":run script words")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {":tme 5\n",
+       "there is no command :tme, did you mean ':time'?; there are :edit, :help, :history"},
+      {"?\n", ":run script words"},
+  }));
   EXPECT_EQ(leave_at_prompt(terminal), 0);
 }
 
 TEST_F(Prompt, SuggestsTheNearestName) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("pritn(3)\n");
-  EXPECT_TRUE(terminal.expect("did you mean 'print'?")) << terminal.screen();
-  terminal.type("stack.kinds()\n");
-  EXPECT_TRUE(terminal.expect("did you mean 'pd.stack'?")) << terminal.screen();
-  terminal.type("pd.stack.simulat{}\n");
-  EXPECT_TRUE(terminal.expect("there is no pd.stack.simulat, did you mean 'simulate'?"))
-      << terminal.screen();
-  terminal.type("math.sqroot(2)\n");
-  EXPECT_TRUE(terminal.expect("did you mean 'sqrt'?")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"pritn(3)\n", "did you mean 'print'?"},
+      {"stack.kinds()\n", "did you mean 'pd.stack'?"},
+      {"pd.stack.simulat{}\n", "there is no pd.stack.simulat, did you mean 'simulate'?"},
+      {"math.sqroot(2)\n", "did you mean 'sqrt'?"},
+  }));
 }
 
 TEST_F(Prompt, DrawsInUnicodeOrAscii) {
@@ -166,15 +138,13 @@ TEST_F(Prompt, DrawsInUnicodeOrAscii) {
       "pd.tree.parse('(S (N dogs) (V bark))')[1]:text(), 'drawn', '\\n')\n";
   auto unicode = environment();
   Terminal one({SHELL_BINARY}, unicode);
-  one.type(draw);
-  ASSERT_TRUE(one.expect("\ndrawn")) << one.screen();
+  ASSERT_TRUE(one.play(draw, "\ndrawn"));
   for (const char* text : {"●", "bar │██", "heat | ", "█|", "─N dogs"})
     EXPECT_NE(one.screen().find(text), std::string::npos) << text << "\n" << one.screen();
   auto ascii = environment();
   ascii["LC_ALL"] = "C";
   Terminal other({SHELL_BINARY}, ascii);
-  other.type(draw);
-  ASSERT_TRUE(other.expect("\ndrawn")) << other.screen();
+  ASSERT_TRUE(other.play(draw, "\ndrawn"));
   for (const char* text : {"bar |##", "heat | ", "#|", "-N dogs"})
     EXPECT_NE(other.screen().find(text), std::string::npos) << text << "\n" << other.screen();
   for (const char c : other.screen()) EXPECT_GE(c, 0) << other.screen();
@@ -182,13 +152,11 @@ TEST_F(Prompt, DrawsInUnicodeOrAscii) {
 
 TEST_F(Prompt, ColoursObeyTheEnvironment) {
   auto terminal = start();
-  terminal.type("nothing.at_all\n");
-  ASSERT_TRUE(terminal.expect("error:"));
+  ASSERT_TRUE(terminal.play("nothing.at_all\n", "error:"));
   auto plain = environment();
   plain["NO_COLOR"] = "1";
   Terminal without({SHELL_BINARY}, plain);
-  without.type("nothing.at_all\n");
-  ASSERT_TRUE(without.expect("error:"));
+  ASSERT_TRUE(without.play("nothing.at_all\n", "error:"));
   EXPECT_NE(terminal.raw().find("\033[31merror:"), std::string::npos);
   EXPECT_EQ(without.raw().find("\033[31m"), std::string::npos);
   EXPECT_EQ(without.raw().find("\033[1;32m"), std::string::npos);
@@ -197,79 +165,66 @@ TEST_F(Prompt, ColoursObeyTheEnvironment) {
 TEST_F(Prompt, CtrlCStopsTheStatementAndKeepsTheSession) {
   SKIP_IF_SIGNALS_ARE_DELAYED();
   auto terminal = start();
-  terminal.type(
-      "count = 0\nwhile true do count = count + 1 if count == 5 then print('rea' .. 'dy') end "
-      "end\n");
-  ASSERT_TRUE(terminal.expect("\nready"));
-  terminal.type(kCtrlC);
-  ASSERT_TRUE(terminal.expect("prompt:1: interrupted")) << terminal.screen();
-  terminal.type("count >= 5\n");
-  EXPECT_TRUE(terminal.expect("\ntrue\n")) << terminal.screen();
-  // Neither pcall in the user's code nor a coroutine can catch it.
-  terminal.type(
-      "print('aga' .. 'in') coroutine.wrap(function() while true do pcall(function() while true do "
-      "end end) end end)()\n");
-  ASSERT_TRUE(terminal.expect("\nagain"));
-  terminal.type(kCtrlC);
-  EXPECT_TRUE(terminal.expect("interrupted")) << terminal.screen();
-  terminal.type("count > 0 and 'still here'\n");
-  EXPECT_TRUE(terminal.expect("\nstill here\n"));
+  ASSERT_TRUE(terminal.play({
+      {"count = 0\nwhile true do count = count + 1 if count == 5 then print('rea' .. 'dy') end "
+       "end\n",
+       "\nready"},
+      {kCtrlC, "prompt:1: interrupted"},
+      {"count >= 5\n", "\ntrue\n"},
+      // Neither pcall in the user's code nor a coroutine can catch it.
+      {"print('aga' .. 'in') coroutine.wrap(function() while true do pcall(function() while true "
+       "do end end) end end)()\n",
+       "\nagain"},
+      {kCtrlC, "interrupted"},
+      {"count > 0 and 'still here'\n", "\nstill here\n"},
+  }));
   EXPECT_EQ(leave_at_prompt(terminal), 0);
 }
 
 TEST_F(Prompt, CtrlCClearsTheLineBeingTyped) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("error('never run')");
-  ASSERT_TRUE(terminal.expect("never run')"));
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play("error('never run')", "never run')"));
   ASSERT_TRUE(clear_line(terminal, "^C"));
-  terminal.type("if true then\n");
-  ASSERT_TRUE(terminal.expect("... "));
+  ASSERT_TRUE(terminal.play("if true then\n", "... "));
   ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
-  terminal.type("'fresh'\n");
-  EXPECT_TRUE(terminal.expect("\nfresh\n"));
+  ASSERT_TRUE(terminal.play("'fresh'\n", "\nfresh\n"));
   EXPECT_EQ(terminal.screen().find("error:"), std::string::npos);
 }
 
 // On a slow connection both arrive together.
 TEST_F(Prompt, TextRightAfterCtrlCIsANewEntry) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
+  auto terminal = at_prompt();
   for (const std::string number : {"11", "22", "33", "44", "55"}) {
-    terminal.type("error('" + number + "')");
-    ASSERT_TRUE(terminal.expect(number + "')"));
-    terminal.type(kCtrlC + number + " * 3\n");
-    EXPECT_TRUE(terminal.expect("^C")) << terminal.screen();
-    EXPECT_TRUE(terminal.expect("\n" + std::to_string(std::stoi(number) * 3) + "\n"))
-        << terminal.screen();
+    ASSERT_TRUE(terminal.play({
+        {"error('" + number + "')", number + "')"},
+        {kCtrlC + number + " * 3\n", "^C"},
+        {"", "\n" + std::to_string(std::stoi(number) * 3) + "\n"},
+    }));
   }
 }
 
 // As terminals without bracketed paste send it.
 TEST_F(Prompt, PromptsOfLinesAreLeftOut) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("pd> for i = 1, 2 do\n...   print(i * 7)\n... end\n");
-  EXPECT_TRUE(terminal.expect("\n7\n14\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play("pd> for i = 1, 2 do\n...   print(i * 7)\n... end\n", "\n7\n14\n"));
 }
 
 TEST_F(Prompt, SaysThatALocalCannotLiveOn) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("local table, width = 3, 4\n");
-  EXPECT_TRUE(terminal.expect("'table' keeps its meaning")) << terminal.screen();
-  terminal.type("table.concat({ width, 'x' }, '-')\n");
-  EXPECT_TRUE(terminal.expect("\n4-x\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"local table, width = 3, 4\n", "'table' keeps its meaning"},
+      {"table.concat({ width, 'x' }, '-')\n", "\n4-x\n"},
+  }));
 }
 
 TEST_F(Prompt, SecondCtrlCEndsUninterruptibleCode) {
   SKIP_IF_SIGNALS_ARE_DELAYED();
   auto terminal = start();
   // One call into C whose backtracking practically never ends.
-  terminal.type(
-      "local _ = pd print('de' .. 'ep') local a = ('a'):rep(40) string.find(a, ('a?'):rep(40) .. a "
-      ".. 'b')\n");
-  ASSERT_TRUE(terminal.expect("\ndeep"));
+  ASSERT_TRUE(
+      terminal.play("local _ = pd print('de' .. 'ep') local a = ('a'):rep(40) string.find(a, "
+                    "('a?'):rep(40) .. a .. 'b')\n",
+                    "\ndeep"));
   // A Ctrl-C between the two calls would end the statement as usual.
   ASSERT_TRUE(terminal.computes(0.3));
   EXPECT_EQ(status_after_two_presses(terminal), 130);
@@ -278,43 +233,38 @@ TEST_F(Prompt, SecondCtrlCEndsUninterruptibleCode) {
 TEST_F(Prompt, ErrorsNameThePromptAndFile) {
   std::ofstream(home_ + "/bad.lua") << "function broken()\n  error('boom')\nend\n";
   auto terminal = start({"-i", home_ + "/bad.lua"});
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("broken()\n");
-  EXPECT_TRUE(terminal.expect("bad.lua:2: boom")) << terminal.screen();
-  EXPECT_TRUE(terminal.expect("at prompt:1 in the main chunk")) << terminal.screen();
-  terminal.type("pd.tensor.zeros('x')\n");
-  EXPECT_TRUE(
-      terminal.expect("prompt:1: [pd.tensor.zeros] argument 1 (shape): expected an integer"))
-      << terminal.screen();
-  EXPECT_TRUE(terminal.expect("usage: zeros(shape"));
+  ASSERT_TRUE(terminal.play({
+      {"", "pd> "},
+      {"broken()\n", "bad.lua:2: boom"},
+      {"", "at prompt:1 in the main chunk"},
+      {"pd.tensor.zeros('x')\n",
+       "prompt:1: [pd.tensor.zeros] argument 1 (shape): expected an integer"},
+      {"", "usage: zeros(shape"},
+  }));
 }
 
 TEST_F(Prompt, WorksWithoutAHomeOrACapableTerminal) {
   auto no_home = environment();
   no_home["HOME"] = "/proc/no/home";
   Terminal homeless({SHELL_BINARY}, no_home);
-  homeless.type("1 + 1\n");
-  EXPECT_TRUE(homeless.expect("\n2\n")) << homeless.screen();
+  ASSERT_TRUE(homeless.play("1 + 1\n", "\n2\n"));
   EXPECT_EQ(leave_at_prompt(homeless), 0);
 
   auto dumb = start({}, "dumb");
-  ASSERT_TRUE(dumb.expect("pd> "));
-  dumb.type("for i = 1, 1 do\nprint('in a dumb ' .. 'terminal')\nend\n");
-  EXPECT_TRUE(dumb.expect("in a dumb terminal\n")) << dumb.screen();
-  // A call of the C library, during which the thread sanitizer delivers signals.
-  dumb.type("io.write('lo', 'op\\n') while true do os.time() end\n");
-  ASSERT_TRUE(dumb.expect("loop\n"));
-  dumb.type(kCtrlC);
-  EXPECT_TRUE(dumb.expect("interrupted")) << dumb.screen();
-  dumb.type("2 + 2\n");
-  EXPECT_TRUE(dumb.expect("4\n"));
+  ASSERT_TRUE(dumb.play({
+      {"", "pd> "},
+      {"for i = 1, 1 do\nprint('in a dumb ' .. 'terminal')\nend\n", "in a dumb terminal\n"},
+      // A call of the C library, during which the thread sanitizer delivers signals.
+      {"io.write('lo', 'op\\n') while true do os.time() end\n", "loop\n"},
+      {kCtrlC, "interrupted"},
+      {"2 + 2\n", "4\n"},
+  }));
   EXPECT_EQ(dumb.screen().find('\033'), std::string::npos);
   EXPECT_EQ(leave_at_prompt(dumb), 0);
 }
 
 TEST_F(Prompt, SurvivesInvalidInput) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
+  auto terminal = at_prompt();
   for (const char* line : {"%$#@",
                            "pd.nothing",
                            "pd.tensor{{1}, {2, 3}}",
@@ -338,10 +288,10 @@ TEST_F(Prompt, SurvivesInvalidInput) {
     terminal.type(std::string(line) + "\n");
     ASSERT_TRUE(terminal.expect("pd> ")) << line << terminal.screen();
   }
-  terminal.type("x\xff\xfe y\n");  // bytes that are not characters
-  ASSERT_TRUE(terminal.expect("pd> ")) << terminal.screen();
-  terminal.type("'ali' .. 've'\n");
-  EXPECT_TRUE(terminal.expect("\nalive\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"x\xff\xfe y\n", "pd> "},  // bytes that are not characters
+      {"'ali' .. 've'\n", "\nalive\n"},
+  }));
   EXPECT_EQ(leave_at_prompt(terminal), 0) << terminal.screen();
 }
 
@@ -354,7 +304,7 @@ TEST(Script, CtrlCEndsItWithStatus130) {
       << "print('run' .. 'ning')\nlocal n = 0\nwhile true do n = math.max(n, #os.date()) end\n";
   {
     Terminal terminal({SHELL_BINARY, "-j", "off", file}, {{"TERM", "xterm"}});
-    ASSERT_TRUE(terminal.expect("running"));
+    ASSERT_TRUE(terminal.expect("running")) << terminal.screen();
     ASSERT_TRUE(terminal.computes(0.1));  // by now it is in the loop
     terminal.type(kCtrlC);
     EXPECT_EQ(terminal.wait_exit(), 130);
@@ -365,7 +315,7 @@ TEST(Script, CtrlCEndsItWithStatus130) {
     // Compiled loops run no hooks: the second Ctrl-C ends them.
     std::ofstream(file) << "print('run' .. 'ning')\nwhile true do end\n";
     Terminal terminal({SHELL_BINARY, file}, {{"TERM", "xterm"}});
-    ASSERT_TRUE(terminal.expect("running"));
+    ASSERT_TRUE(terminal.expect("running")) << terminal.screen();
     ASSERT_TRUE(terminal.computes(0.3));  // by now it is compiled
     EXPECT_EQ(status_after_two_presses(terminal), 130);
   }
@@ -373,17 +323,14 @@ TEST(Script, CtrlCEndsItWithStatus130) {
 }
 
 TEST_F(Prompt, AltXHasNoEffect) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
+  auto terminal = at_prompt();
   for (const char* typed : {"\033x", "'", "\n"}) terminal.type(typed);
   ASSERT_TRUE(clear_line(terminal, "^C\npd> ")) << terminal.screen();
-  terminal.type("6 * 7\n");
-  EXPECT_TRUE(terminal.expect("\n42\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play("6 * 7\n", "\n42\n"));
 }
 
 TEST_F(Prompt, WorksInWindowsOfAnyWidth) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
+  auto terminal = at_prompt();
   for (int columns = 1; columns <= 26; ++columns) {
     terminal.resize(columns);
     const auto number = std::to_string(1000 + columns);
@@ -402,52 +349,44 @@ TEST_F(Prompt, TabRunsNoFile) {
   fs::create_directory(home_ + "/grammars");
   std::ofstream(home_ + "/grammars/loop.lua") << "while true do end\n";
   Terminal terminal({"/bin/sh", "-c", "cd " + home_ + " && exec " + SHELL_BINARY}, environment());
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("'is ' .. #pd.grammar.list()\n");  // the library is loaded
-  ASSERT_TRUE(terminal.expect("is 1"));
-  terminal.type("pd.grammar.load 'loo\t");
-  EXPECT_TRUE(terminal.expect("'loop")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"", "pd> "},
+      {"'is ' .. #pd.grammar.list()\n", "is 1"},  // the library is loaded
+      {"pd.grammar.load 'loo\t", "'loop"},
+  }));
   ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
   // A file that runs on completion or by its word ends at the limit of steps, or with Ctrl-C.
-  terminal.type("pd.grammar.load 'loop'\n");
-  EXPECT_TRUE(terminal.expect("takes more than 100000000 steps")) << terminal.screen();
-  terminal.type(
-      "pd.grammar.limits { steps = 1e15 } io.write('r', 'aised\\n') pd.grammar.load 'loop'\n");
-  ASSERT_TRUE(terminal.expect("raised\n"));
-  terminal.type(kCtrlC);
-  EXPECT_TRUE(terminal.expect("interrupted")) << terminal.screen();
-  terminal.type("6 * 7\n");
-  EXPECT_TRUE(terminal.expect("\n42\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"pd.grammar.load 'loop'\n", "takes more than 100000000 steps"},
+      {"pd.grammar.limits { steps = 1e15 } io.write('r', 'aised\\n') pd.grammar.load 'loop'\n",
+       "raised\n"},
+      {kCtrlC, "interrupted"},
+      {"6 * 7\n", "\n42\n"},
+  }));
 }
 
 TEST_F(Prompt, NamesSendTheTerminalNoCommands) {
   for (const char* name : {"q\033[41mb", "q\033[41mc"}) std::ofstream(home_ + "/" + name) << "x";
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("dofile '" + home_ + "/q\t\t\t");
-  EXPECT_TRUE(terminal.expect("q\\027[41mb")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play("dofile '" + home_ + "/q\t\t\t", "q\\027[41mb"));
   ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
-  terminal.type("error('\\27[41mE')\n");
-  EXPECT_TRUE(terminal.expect("\\027[41mE")) << terminal.screen();
-  terminal.type("'\\27[41mV' .. '\\194\\155W'\n");
-  EXPECT_TRUE(terminal.expect("\\027[41mV\\155W")) << terminal.screen();
-  terminal.type("pd.log.warn('\\27[41mL')\n");
-  EXPECT_TRUE(terminal.expect("\\027[41mL")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"error('\\27[41mE')\n", "\\027[41mE"},
+      {"'\\27[41mV' .. '\\194\\155W'\n", "\\027[41mV\\155W"},
+      {"pd.log.warn('\\27[41mL')\n", "\\027[41mL"},
+  }));
   EXPECT_EQ(terminal.raw().find("\033[41m"), std::string::npos);
 }
 
 TEST_F(Prompt, SignalsEndItWithTheirStatus) {
   SKIP_IF_SIGNALS_ARE_DELAYED();
   for (const auto& [number, status] : {std::pair{SIGTERM, 143}, {SIGHUP, 129}}) {
-    auto terminal = start();
-    ASSERT_TRUE(terminal.expect("pd> "));
+    auto terminal = at_prompt();
     terminal.signal(number);
     EXPECT_EQ(terminal.wait_exit(), status);
   }
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("io.write('lo', 'op\\n') while true do pcall(error) end\n");
-  ASSERT_TRUE(terminal.expect("loop\n"));
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play("io.write('lo', 'op\\n') while true do pcall(error) end\n", "loop\n"));
   terminal.signal(SIGTERM);
   EXPECT_EQ(terminal.wait_exit(), 143);
   EXPECT_EQ(terminal.screen().find("did not end within"), std::string::npos);

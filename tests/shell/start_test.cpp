@@ -17,9 +17,10 @@ TEST_F(Prompt, AppearsWhileTheModuleLoads) {
   fs::copy_file(SHELL_BINARY, home_ + "/pushdown");
   ASSERT_EQ(::mkfifo((home_ + "/pushdown.so").c_str(), 0600), 0);
   Terminal terminal({home_ + "/pushdown"}, environment());
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("6 * 7\n");
-  EXPECT_TRUE(terminal.expect("\n42\n")) << terminal.screen();
+  ASSERT_TRUE(terminal.play({
+      {"", "pd> "},
+      {"6 * 7\n", "\n42\n"},
+  }));
   EXPECT_EQ(leave_at_prompt(terminal), 0);
 }
 
@@ -35,12 +36,13 @@ TEST_F(Prompt, AnEarlyCtrlDEndsTheSession) {
 }
 
 TEST_F(Prompt, ACtrlDWhileSomethingRunsEndsTheSessionAfterwards) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("io.write('wai', 'ting\\n') while not io.open '" + home_ +
-                "/go' do end print('la' .. 'ter')\n");
-  ASSERT_TRUE(terminal.expect("waiting\n"));
-  terminal.type(kCtrlD);
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play({
+      {"io.write('wai', 'ting\\n') while not io.open '" + home_ +
+           "/go' do end print('la' .. 'ter')\n",
+       "waiting\n"},
+      {kCtrlD, ""},
+  }));
   EXPECT_EQ(terminal.wait_exit(0.2), -1);
   std::ofstream(home_ + "/go").flush();
   EXPECT_EQ(terminal.wait_exit(), 0);
@@ -49,10 +51,8 @@ TEST_F(Prompt, ACtrlDWhileSomethingRunsEndsTheSessionAfterwards) {
 
 // Ctrl-Space is the zero byte for which a terminal exchanges an early Ctrl-D.
 TEST_F(Prompt, CtrlSpaceHasNoEffect) {
-  auto terminal = start();
-  ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type(std::string(1, '\0') + "6 * 7\n");
-  EXPECT_TRUE(terminal.expect("\n42\n")) << terminal.screen();
+  auto terminal = at_prompt();
+  ASSERT_TRUE(terminal.play(std::string(1, '\0') + "6 * 7\n", "\n42\n"));
   EXPECT_EQ(leave_at_prompt(terminal), 0);
 }
 

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace pushdown {
 
@@ -36,12 +37,18 @@ Terminal::Terminal(const std::vector<std::string>& words,
   }
 }
 
+Terminal::Terminal(Terminal&& other) noexcept
+    : file_(std::exchange(other.file_, -1)),
+      process_(std::exchange(other.process_, -1)),
+      raw_(std::move(other.raw_)),
+      seen_(other.seen_) {}
+
 Terminal::~Terminal() {
   if (process_ > 0) {
     kill(process_, SIGKILL);
     waitpid(process_, nullptr, 0);
   }
-  close(file_);
+  if (file_ >= 0) close(file_);
 }
 
 void Terminal::type(const std::string& text) {
@@ -100,6 +107,18 @@ bool Terminal::expect(const std::string& text, double seconds) {
     if (seconds_now() > end) return false;
     read_some(0.02);
   }
+}
+
+testing::AssertionResult Terminal::play(std::initializer_list<Turn> turns) {
+  for (const auto& [typed, shown] : turns) {
+    type(typed);
+    if (!shown.empty() && !expect(shown))
+      return testing::AssertionFailure()
+             << testing::PrintToString(shown) << " does not appear after "
+             << testing::PrintToString(typed) << ":\n"
+             << screen();
+  }
+  return testing::AssertionSuccess();
 }
 
 double Terminal::used_seconds() const {

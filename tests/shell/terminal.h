@@ -1,5 +1,8 @@
 // A program in a pseudo-terminal. Tests type and read like a person.
 #pragma once
+#include <gtest/gtest.h>
+
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,12 +29,23 @@ class Terminal {
   Terminal(const std::vector<std::string>& words,
            const std::map<std::string, std::string>& environment, int columns = 100, int rows = 24);
   ~Terminal();
+  Terminal(Terminal&& other) noexcept;
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
   void type(const std::string& text);
   // Waits until the text appears after the previously expected text. Returns false after `seconds`.
   bool expect(const std::string& text, double seconds = kPatience);
+  // One turn of a dialogue: the text that is typed, and the text that must appear then. Either may
+  // be empty.
+  struct Turn {
+    std::string typed, shown;
+  };
+  // Plays the turns one after the other until one of them does not show its text.
+  testing::AssertionResult play(std::initializer_list<Turn> turns);
+  testing::AssertionResult play(const std::string& typed, const std::string& shown) {
+    return play({{typed, shown}});
+  }
   // Returns the processor time that the program has used, in seconds. Unlike the time that passes,
   // it does not depend on what else the machine does.
   double used_seconds() const;

@@ -4,7 +4,7 @@
 --   test('addition', function()
 --     test.equal(1 + 1, 2)
 --     test.near(0.1 + 0.2, 0.3)
---     test.fails('expected a number', function() return pd.tensor.zeros('x') end)
+--     test.fails('expected an integer', pd.tensor.zeros, 'x')
 --   end)
 --   test.finish()
 --
@@ -60,9 +60,9 @@ function M.near(got, expected, tolerance, path)
   end
 end
 
--- Fails unless f raises an error whose text matches the Lua pattern; returns that text.
-function M.fails(pattern, f)
-  local ok, message = pcall(f)
+-- Fails unless f(...) raises an error whose text matches the Lua pattern; returns that text.
+function M.fails(pattern, f, ...)
+  local ok, message = pcall(f, ...)
   if ok then error(('expected an error matching %q, got none'):format(pattern), 2) end
   message = type(message) == 'table' and message.usage or tostring(message)
   if not message:find(pattern) then
@@ -177,6 +177,19 @@ function M.lacks(text, ...)
     if text:find(part, 1, true) then error(('no %q in\n%s'):format(part, text:sub(1, 4000)), 2) end
   end
 end
+
+-- Fails unless a command ended with this status and printed all parts, a text or a list of texts; returns the output.
+-- The last two arguments are the results of run or command, as in test.ended(2, 'unknown', test.run { 'runs', '--x' }).
+function M.ended(status, parts, output, got)
+  if got ~= status then error(('expected status %d, got %s and\n%s'):format(status, got, output:sub(-4000)), 2) end
+  for _, part in ipairs(type(parts) == 'table' and parts or { parts }) do
+    if not output:find(part, 1, true) then error(('%q in\n%s'):format(part, output:sub(1, 4000)), 2) end
+  end
+  return output
+end
+
+-- The same for status 0 and any output: test.succeeds(test.run { 'runs', 'list' }).
+function M.succeeds(output, got) return M.ended(0, {}, output, got) end
 
 local folders = {}
 

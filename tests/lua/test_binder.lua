@@ -96,9 +96,7 @@ test('the session and the devices', function()
   assert(status.reason == '' or text:find(status.reason, 1, true))
   test.fails("'cuda:99' was requested", function() pd.session { device = 'cuda:99' } end)
   test.equal(pd.session().device, before.device)
-  test.fails("'cuda:99' was requested", function()
-    pd.model.language_model { alphabet = { 'a', 'b' }, device = 'cuda:99' }
-  end)
+  test.fails("'cuda:99' was requested", pd.model.language_model, { alphabet = { 'a', 'b' }, device = 'cuda:99' })
 end)
 
 test('log levels', function()

@@ -82,11 +82,8 @@ local sanitized = files.read '/proc/self/maps':find 'lib[at]san' ~= nil
 test('a small stack is raised or refused', function()
   local code = quoted [[local g = pd.grammar.load 'dyck'
     print(g:log_probability '( )' < 0, pd.stack.simulate ~= nil) io.stdout:flush()]]
-  local output, status = run(('ulimit -S -s 64 && %s --threads 2 -e %s'):format(quoted(shell), code))
-  test.equal(status, 0)
-  assert(output:find('true\ttrue\n', 1, true), output)
-  output, status = run(('ulimit -s 64 && %s -e %s'):format(quoted(shell), code))
-  test.equal(status, 1)
+  test.ended(0, 'true\ttrue\n', run(('ulimit -S -s 64 && %s --threads 2 -e %s'):format(quoted(shell), code)))
+  local output = test.ended(1, {}, run(('ulimit -s 64 && %s -e %s'):format(quoted(shell), code)))
   test.equal(output, "error: [stack] the limit of the stack is too small: expected at least 1024 kB, got 64 kB; start "
     .. "the program after 'ulimit -s 8192'\n")
 end)
@@ -130,9 +127,8 @@ test('a path with a byte 0 is refused, not cut', function()
   for _, object in ipairs { m, data, grammar, pd.pda.load 'dyck_pda' } do
     test.fails('expected a path, got a text with byte 0x00', function() object:save(path) end)
   end
-  test.fails("option 'run_folder' must be a path, got a text with byte 0x00", function()
-    pd.train.trainer { model = m, train = data, valid = data, epochs = 1, run_folder = path }
-  end)
+  test.fails("option 'run_folder' must be a path, got a text with byte 0x00",
+    pd.train.trainer, { model = m, train = data, valid = data, epochs = 1, run_folder = path })
   test.fails("option 'output' must be a path", function()
     pd.process.pool():start { command = { 'true' }, output = path }
   end)
@@ -151,9 +147,8 @@ end)
 
 test('the sizes of stacks are bounded', function()
   for _, kind in ipairs { 'superposition', 'stratification', 'vector_nondeterministic' } do
-    test.fails("option 'size' must be between 1 and 65536", function()
-      model({ kind = 'elman', hidden = 4 }, { kind = kind, size = 2 ^ 31 })
-    end)
+    test.fails("option 'size' must be between 1 and 65536",
+      model, { kind = 'elman', hidden = 4 }, { kind = kind, size = 2 ^ 31 })
   end
 end)
 
@@ -166,9 +161,7 @@ test('a short file on a full disk is an error and leaves the one before', functi
   local path = top .. '/result.json'
   files.write(path, 'before')
   local write = ("require 'pushdown.files'.write('%s', ('x'):rep(%d))")
-  local output, status = on_full_disk(write:format(path, 1500))
-  test.equal(status, 1)
-  assert(output:find(("cannot write '%s'"):format(path), 1, true) and output:find('File too large', 1, true), output)
+  test.ended(1, { ("cannot write '%s'"):format(path), 'File too large' }, on_full_disk(write:format(path, 1500)))
   test.equal(files.read(path), 'before')
   test.equal(#files.find(top, '%.tmp$'), 0)
   test.equal(select(2, on_full_disk(write:format(path, 100))), 0)

@@ -18,8 +18,6 @@ local function run(line)
     quoted(library), quoted(shell), line))
 end
 
-local has = test.has
-
 files.write(folder .. '/training.lua', [[
 local s = pd.grammar.load 'marked_reversal':sampler { lengths = { 3, 5 } }
 local t = pd.train.trainer { model = pd.model.language_model { alphabet = s:grammar():alphabet(), seed = 1,
@@ -34,19 +32,17 @@ run:finish { loss = 1 }
 
 test('a training warns, and the registry does not wait', function()
   local began = pd.process.clock()
-  local output, status = run 'training.lua'
-  assert(status == 0, output)
-  has(output, "the file system of 'run' has no locks, so a second training in this folder would not be refused")
-  has(output, "[registry] cannot use 'runs/registry.sqlite': its file system has no locks")
+  local output = test.ended(0, {
+    "the file system of 'run' has no locks, so a second training in this folder would not be refused",
+    "[registry] cannot use 'runs/registry.sqlite': its file system has no locks" }, run 'training.lua')
   -- It would wait for a minute for a lock.
   assert(pd.process.clock() - began < 55, output)
   assert(files.exists(folder .. '/run/checkpoints/best.safetensors'))
 end)
 
 test('an experiment needs locks', function()
-  local output, status = run 'experiment.lua --run-folder one'
-  test.equal(status, 1)
-  has(output, "cannot lock 'one/run.lock': No locks available; its file system has no locks")
+  test.ended(1, "cannot lock 'one/run.lock': No locks available; its file system has no locks",
+    run 'experiment.lua --run-folder one')
 end)
 
 test('whether a folder is in use is not known', function()

@@ -51,9 +51,8 @@ test('a dataset of given trees has their words', function()
   local path = test.folder() .. '/trees.txt'
   dataset():save(path)
   test.equal(pd.task.load_dataset(path):trees()[1]:brackets(), '((a (b c)) d)')
-  test.fails('give strings or trees, not both', function()
-    pd.task.dataset { alphabet = { 'a', 'b', 'c', 'd' }, trees = trees, strings = { 'a' } }
-  end)
+  test.fails('give strings or trees, not both',
+    pd.task.dataset, { alphabet = { 'a', 'b', 'c', 'd' }, trees = trees, strings = { 'a' } })
   test.fails("'d'", function() pd.task.dataset { alphabet = { 'a', 'b', 'c' }, trees = trees } end)
 end)
 
@@ -120,12 +119,9 @@ test('what cannot work says so', function()
   local train, m = sampler:dataset(20, { trees = 'right', seed = 1 }), model_of { pushdown }
   test.fails("the layer 'pushdown_attention' learns from strings with trees, and the training set has none",
     function() pd.train.trainer { model = m, train = train:without_trees() } end)
-  test.fails('strings with trees are read as a whole; leave out chunk', function()
-    pd.train.trainer { model = m, train = train, chunk = 3 }
-  end)
-  test.fails('strings with trees are read as a whole; leave out chunk', function()
-    pd.train.evaluate(m, train, { chunk = 3 })
-  end)
+  test.fails('strings with trees are read as a whole; leave out chunk',
+    pd.train.trainer, { model = m, train = train, chunk = 3 })
+  test.fails('strings with trees are read as a whole; leave out chunk', pd.train.evaluate, m, train, { chunk = 3 })
   test.fails("trees need a transformer with a layer 'pushdown_attention', got a transformer of attention",
     function() model_of({ 'attention' }):trees '( )' end)
   test.fails('the empty string has no tree', function() m:trees '' end)

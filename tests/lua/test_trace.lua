@@ -273,9 +273,8 @@ test('stacks defined in Lua', function()
     pd.stack.define { name = 'wrong_columns', initial = f, update = function(_, state) return state end,
       reading = function(_, state) return state end, actions = { { 'x', 3, columns = { 'one', 'two' } } } }
   end)
-  test.fails('expected depth = function%(self, state%)', function()
-    pd.stack.define { name = 'wrong_depth', initial = f, update = f, reading = f, depth = 3 }
-  end)
+  test.fails('expected depth = function%(self, state%)',
+    pd.stack.define, { name = 'wrong_depth', initial = f, update = f, reading = f, depth = 3 })
 end)
 
 test('a trace prints itself and draws itself', function()

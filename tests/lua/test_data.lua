@@ -58,16 +58,12 @@ test('files without a header', function()
     '1:a b|0:two lines')
   local data = pd.data.read(write('one.csv', 'a b\nb\n'), { header = false })
   test.equal(table.concat(data:strings(), '|'), 'a b|b')
-  test.fails("cola.tsv:1: there is no '5' %(there is 1, 2, 3, 4%)", function()
-    pd.data.read(path, { header = false, text = 5, label = 2 })
-  end)
-  test.fails('option text must be the number of a column, as there is no header, got sentence', function()
-    pd.data.read(path, { header = false, text = 'sentence' })
-  end)
+  test.fails("cola.tsv:1: there is no '5' %(there is 1, 2, 3, 4%)",
+    pd.data.read, path, { header = false, text = 5, label = 2 })
+  test.fails('option text must be the number of a column, as there is no header, got sentence',
+    pd.data.read, path, { header = false, text = 'sentence' })
   test.fails('option label must be a name, got 2', function() pd.data.read(path, { label = 2 }) end)
-  test.fails('header = false is not for them', function()
-    pd.data.read(write('a.jsonl', '{"text": "a"}'), { header = false })
-  end)
+  test.fails('header = false is not for them', pd.data.read, write('a.jsonl', '{"text": "a"}'), { header = false })
 end)
 
 test('errors name the file, the line and the key', function()
@@ -96,7 +92,6 @@ test('errors name the file, the line and the key', function()
   refused("a.csv:1: expected fields separated by commas, got 'text;label'", 'a.csv', 'text;label\na b;1\n')
   refused('a.tsv:2: expected 2 fields, got 1', 'a.tsv', 'text\tlabel\na\n')
   refused('expected a file .jsonl', 'a.txt', 'a')
-  refused("did you mean 'label'", 'a.csv', 'text\na\n', { labels = 'x' })
   test.fails('nowhere.csv', function() pd.data.read(folder .. '/nowhere.csv') end)
 end)
 
@@ -112,9 +107,8 @@ test('odd files', function()
       test.fails(message, function() pd.data.read(path) end)
     end
   end
-  test.fails('line 1: expected a line feed after a carriage return', function()
-    pd.data.read(write('x.csv', bytes['old line ends']))
-  end)
+  test.fails('line 1: expected a line feed after a carriage return',
+    pd.data.read, write('x.csv', bytes['old line ends']))
   test.fails('x.jsonl: there are no strings', function() pd.data.read(write('x.jsonl', '')) end)
   test.fails('got the byte order mark of UTF%-16', function() pd.data.read(write('x.jsonl', '\255\254{\0')) end)
   test.fails('pd.task.sentences and pd.task.corpus read plain text', function() pd.data.read(write('x.txt', 'a')) end)
@@ -134,9 +128,8 @@ test('an iterator', function()
     coroutine.yield 'y'
   end), { alphabet = { 'y', 'x' } })
   test.equal(table.concat(data:alphabet():symbols(), ' '), 'y x')
-  test.fails("string 1: the symbol 'z'", function()
-    pd.data.collect(coroutine.wrap(function() coroutine.yield 'z' end), { alphabet = { 'y' } })
-  end)
+  test.fails("string 1: the symbol 'z'",
+    pd.data.collect, coroutine.wrap(function() coroutine.yield 'z' end), { alphabet = { 'y' } })
 end)
 
 test('the folders of FLaRe', function()
@@ -278,9 +271,7 @@ test('no string is lost, and what cannot be read back is refused', function()
     refused("expected two names of columns, got 'x' twice", { { source = 'a', target = 'b' } },
       { source = 'x', target = 'x' })
   end
-  test.fails('the name of a column has a tab', function()
-    pd.data.write(folder .. '/x.tsv', { 'a' }, { text = 'a\tb' })
-  end)
+  test.fails('the name of a column has a tab', pd.data.write, folder .. '/x.tsv', { 'a' }, { text = 'a\tb' })
   -- Every table of one column.
   local values = { '', 'a', '', '"' }
   for i, value in ipairs(values) do values[i] = { value } end
@@ -325,13 +316,10 @@ test('whatever draws strings or pairs can be written', function()
     seed = 1 })
   assert(files.read(path):find '"label":1' and files.read(path):find '"label":0')
   test.fails('expected the option count: a Sampler draws without end', function() pd.data.write(path, sampler) end)
-  test.fails('the option count is for a Sampler, a Grammar or Pairs, not for a table', function()
-    pd.data.write(path, { 'a' }, { count = 3 })
-  end)
+  test.fails('the option count is for a Sampler, a Grammar or Pairs, not for a table',
+    pd.data.write, path, { 'a' }, { count = 3 })
   test.fails('entry 2: expected a pair', function() pd.data.write(path, { { source = 'a', target = 'b' }, 'b' }) end)
-  test.fails('string 2: expected a text or a list of symbols, got a number', function()
-    pd.data.write(path, { 'a', 7 })
-  end)
+  test.fails('string 2: expected a text or a list of symbols, got a number', pd.data.write, path, { 'a', 7 })
 end)
 
 test('the datasets can be used in training', function()
@@ -356,7 +344,6 @@ test('the tasks of the Chomsky hierarchy, and a transducer that reads nothing of
   end
   test.equal(levels.regular .. ' ' .. levels['context-free'] .. ' ' .. levels['context-sensitive'], '4 5 7')
   test.fails("did you mean 'parity_check'", function() pd.task.chomsky 'parity' end)
-  test.fails("unknown option 'modulos'", function() pd.task.chomsky('solve_equation', { modulos = 3 }) end)
 
   local task = pd.task.chomsky('reverse_string', { lengths = { 1, 5 } })
   local function transducer(feedback)

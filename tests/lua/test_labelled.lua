@@ -70,13 +70,11 @@ for _, case in ipairs(languages) do
     -- Every string of up to 6 symbols (fewer if the alphabet is large).
     local symbols = grammar:alphabet():symbols()
     local longest = #symbols <= 3 and 6 or #symbols <= 4 and 5 or 3
-    local function walk(text, length)
+    test.each_string(symbols, longest, function(list)
+      local text = table.concat(list, ' ')
       test.equal(grammar:contains(text), member(text))
       test.equal(grammar:log_probability(text) > -math.huge, member(text))
-      if length == longest then return end
-      for _, symbol in ipairs(symbols) do walk(text == '' and symbol or text .. ' ' .. symbol, length + 1) end
-    end
-    walk('', 0)
+    end)
     local data = pd.task.labelled { grammar = grammar, lengths = { 1, 21 }, positives = 400, negatives = 410,
       difficult = { 0.15, 0.3 }, distinct = 'none', seed = 1 }
     test.equal(data:size(), 810)
@@ -150,9 +148,6 @@ test('the floor: simple classifiers against strings and against matched ones', f
     if text:gsub(' ', ''):find '^a+b+$' then shape = shape + 1 end
   end
   assert(shape >= 0.95 * matched:size(), shape)
-  test.fails("the training set and the test set have different symbols", function()
-    train:floor(pd.task.labelled { grammar = dyck, lengths = { 2, 8 }, positives = 5, negatives = 5, seed = 1 })
-  end)
 end)
 
 test('saving and loading', function()
@@ -166,8 +161,7 @@ test('saving and loading', function()
   local file = io.open(path, 'a')
   file:write('maybe\t( )\n')
   file:close()
-  test.fails(':43: expected the label 1 %(valid%) or 0 %(invalid%), got \'maybe\'',
-    function() pd.task.load_labelled(path) end)
+  test.fails(':43: expected the label 1 %(valid%) or 0 %(invalid%), got \'maybe\'', pd.task.load_labelled, path)
   os.remove(path)
   test.fails('No such file', function() pd.task.load_labelled(path) end)
 end)
@@ -184,12 +178,7 @@ test('given strings, step targets and wrong labels', function()
   test.near(data:with_dead_ends(dyck):dead_ends(), { 0, 2, 0 })
   test.equal(data:valid_strings():size(), 2)
   assert(dyck:viable_prefix '( [' and not dyck:viable_prefix '( ]' and dyck:viable_prefix '')
-  test.fails("the dataset and the grammar have different symbols", function()
-    data:step_targets(pd.grammar.load 'an_bn')
-  end)
-  test.fails('labelled both valid and invalid', function()
-    pd.task.labelled_dataset { alphabet = { 'a' }, strings = { 'a', 'a' }, labels = { true, false } }
-  end)
+  test.fails("the dataset and the grammar have different symbols", data.step_targets, data, pd.grammar.load 'an_bn')
 end)
 
 test('parts and curricula', function()
@@ -219,8 +208,6 @@ test('parts and curricula', function()
   phases = data:curriculum { kind = 'two_stage', stage_end = 'last_open' }
   test.equal(phases[#phases].epochs, nil)
   test.equal(phases[1].epochs, 1)
-  test.fails('stage_end', function() data:curriculum { stage_end = 'never' } end)
-  test.fails("'kind' must be one of 'sequential'", function() data:curriculum { kind = 'x' } end)
   test.fails('increasing', function() data:curriculum { kind = 'two_stage', epochs = { 3, 2 } } end)
 end)
 
@@ -229,23 +216,16 @@ test('errors', function()
     return pd.task.labelled(pd.tables.merged({ grammar = dyck, lengths = { 2, 8 }, positives = 5, negatives = 5,
       seed = 1 }, options))
   end end
-  test.fails('grammar', function() pd.task.labelled { lengths = { 1, 2 }, positives = 1 } end)
   test.fails('options.lengths%): expected a list of 2, got one of 1', with { lengths = { 3 } })
-  test.fails('no strings of length 3', with { lengths = { 3, 3 } })
   test.fails("'difficult' must be between 0 and 1, got 2", with { difficult = 2 })
   test.fails('options.difficult%): expected a number or a list of 2, got a table', with { difficult = { .1, .2, .3 } })
-  test.fails("'negative_kind' must be one of 'usual'", with { negative_kind = 'hard' })
-  test.fails('omit difficult', with { negative_kind = 'matched', difficult = 0.5 })
   test.fails("'edits' must be one of 'replace'", with { edits = { 'swap' } })
-  test.fails('difficlt', with { difficlt = 0.2 })
   test.fails('requested 1000 positives of length 2 to 8, but the language has only 274',
     with { positives = 1000 })
   test.fails("10 random negatives .* there are only 0", function()
     pd.task.labelled { grammar = pd.grammar.parse "S -> 'a' S | 'a'", lengths = { 1, 30 }, positives = 5,
       negatives = 10, seed = 1 }
   end)
-  test.fails('an excluded dataset and the grammar have different symbols', with { exclude = pd.task.labelled_dataset {
-    alphabet = { 'a' }, strings = { 'a' }, labels = { true } } })
   test.fails('p %+ p1 must be below 1', function() pd.grammar.load('dyck_n', { p = 0.8, p1 = 0.2 }) end)
 end)
 

@@ -1,5 +1,5 @@
--- The declared options of bound functions: every function that takes a table of options declares them, wrong ones are
--- refused by name, and the tables of the reference pages list the declared ones.
+-- The arguments and options of all functions, from their declarations: wrong ones are refused by name, with the nearest
+-- valid one, and the tables of the reference pages list the declared ones.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
@@ -51,8 +51,8 @@ test('declarations are complete', function()
           assert(found, what .. ': ' .. option.default)
         end
         if type(option.default) == 'number' then
-          assert(option.default >= (option.minimum or -math.huge) and option.default <= (option.maximum or math.huge),
-  what)
+          assert(option.default >= (option.minimum or -math.huge), what)
+          assert(option.default <= (option.maximum or math.huge), what)
         end
       end
     end
@@ -81,83 +81,58 @@ test('a seed or a device that is not given comes from the session, and no defaul
   test.equal(drawn(), first)
 end)
 
-local grammar = pd.grammar.load 'marked_reversal'
-local synchronous = pd.grammar.synchronous "S -> A1 B2 | B2 A1\nA -> 'a' | 'x'\nB -> 'b' | 'y'"
-local labelled = pd.task.labelled { grammar = grammar, lengths = { 1, 9 }, positives = 4, negatives = 4, seed = 1 }
-local sampler = grammar:sampler { lengths = { 3, 7 } }
-local data = sampler:dataset(4, { seed = 1 })
-local pairs_of_texts = pd.task.pairs { { 'a b', 'b a' }, { 'a', 'b' } }
-local pda = pd.pda.parse '%bottom x\n%accepting r\nq, x --a--> q, push y\nq, y --b--> r, pop'
-local small = { controller = { kind = 'lstm', hidden = 2 }, stack = { kind = 'superposition', size = 2 } }
-local language = pd.model.language_model { alphabet = grammar:alphabet(), controller = small.controller }
-local traced = pd.model.language_model { alphabet = grammar:alphabet(), controller = small.controller,
-  stack = small.stack }
-local recognizer = pd.model.recognizer { alphabet = grammar:alphabet(), controller = small.controller,
-  next_symbol = true }
-local transducer = pd.model.transducer { pairs = pairs_of_texts, controller = small.controller }
+local objects = dofile(pd.root .. '/tests/lua/objects.lua')(folder)
+local grammar, data, language, tree = objects.Grammar[1], objects.Dataset[1], objects.LanguageModel[1], objects.Tree[1]
+local pda, x = objects.Pda[1], pd.tensor { 1, 2 }
 local nspda = pd.model.recognizer { alphabet = { 'a', 'b' }, architecture = 'nspda', states = 3 }
-local tree = pd.tree.parse '(S (NP a) (VP b))'[1]
-local trainer = pd.train.trainer { model = language, train = data, epochs = 1, progress = false }
-files.write(path 'lines.txt', 'VBZ\tthe dog\nVBP\tthe dogs\n')
-local examples = pd.task.number_examples(path 'lines.txt', { format = 'lines' })
-local x = pd.tensor { 1, 2 }
 language:save(path 'model.safetensors')
 pd.tensor.save(path 'x.npy', x)
-trainer:save(path 'run')
+objects.Trainer[1]:save(path 'run')
 
--- The arguments before the options, if there are any. For a method the object is first.
+-- The functions with options: those of the core and those of the library.
+local names = pd.options()
+for _, name in ipairs(require('pushdown.prompt.library').functions()) do
+  if pd.options('pd.' .. name) then names[#names + 1] = 'pd.' .. name end
+end
+
+-- The arguments before the options, if there are any. A method has an object of its class before them.
 local before = {
-  ['Dataset:log_probabilities'] = { data }, ['Dataset:lower_bound'] = { data },
-  ['Grammar:log_probabilities'] = { grammar }, ['Grammar:sample'] = { grammar }, ['Grammar:sampler'] = { grammar },
-  ['Grammar:fit'] = { grammar, { '0 # 0' } }, ['Grammar:parses'] = { grammar, '0 # 0' },
-  ['Grammar:contains'] = { grammar, '0' }, ['Grammar:coverage'] = { grammar, { '0' } },
-  ['Grammar:log_parse_count'] = { grammar, '0' }, ['Grammar:log_probability'] = { grammar, '0' },
-  ['Grammar:parse'] = { grammar, '0' }, ['Grammar:parse_count'] = { grammar, '0' },
-  ['Grammar:viable_lengths'] = { grammar }, ['Grammar:viable_prefix'] = { grammar, '0' },
-  ['Grammar:strings'] = { grammar }, ['pd.grammar.alphabet'] = { { 'a' } }, ['pd.grammar.from_trees'] = { { tree } },
-  ['pd.grammar.parse'] = { "S -> 'a'" }, ['pd.pda.difference'] = { pda, pda },
-  ['pd.pda.parse'] = { '%bottom x\n%accepting q\nq, x --a--> q' },
-  ['LabelledDataset:curriculum'] = { labelled }, ['LabelledDataset:split'] = { labelled, { 1, 1 } },
-  ['LanguageModel:load_parameters'] = { language, {} }, ['LanguageModel:program'] = { language },
-  ['LanguageModel:log_probability'] = { language, '0' }, ['LanguageModel:surprisal'] = { language, '0' },
-  ['LanguageModel:next'] = { language, '0' }, ['LanguageModel:trace'] = { traced, '0' },
-  ['LanguageModel:sample'] = { language }, ['LanguageModel:trees'] = { language, '0' },
-  ['LanguageModel:tree_log_probability'] = { language, pd.tree.tree { words = { '0' } } },
-  ['Recognizer:trace'] = { nspda, 'a' }, ['Transducer:trace'] = { transducer, 'a', 'b' },
-  ['Recognizer:load_parameters'] = { recognizer, {} }, ['Recognizer:program'] = { recognizer },
-  ['Transducer:load_parameters'] = { transducer, {} }, ['Transducer:program'] = { transducer },
-  ['NumberData:split'] = { examples, { 1, 1 } }, ['NumberData:where'] = { examples },
-  ['Pairs:draw'] = { pairs_of_texts, 1 },
-  ['Pda:all_runs'] = { pda, 'a b' }, ['Pda:best_run'] = { pda, 'a b' }, ['Pda:minimal'] = { pda },
-  ['Pda:trace'] = { pda, 'a' }, ['Pda:accepts'] = { pda, 'a' }, ['Pda:log_weight'] = { pda, 'a' },
-  ['ProcessPool:start'] = { pd.process.pool() }, ['Recognizer:next_symbols'] = { recognizer, '0' },
-  ['Recognizer:accepts'] = { recognizer, '0' }, ['Recognizer:scores'] = { recognizer, '0' },
-  ['Registry:find'] = { pd.registry.open(path 'registry.sqlite') },
-  ['Sampler:dataset'] = { sampler, 1 }, ['Sampler:log_probability'] = { sampler, '# 0' },
-  ['Sampler:lower_bound'] = { sampler, data }, ['Sampler:estimate_entropy'] = { sampler },
-  ['Sampler:sample'] = { sampler },
-  ['SynchronousGrammar:sample'] = { synchronous }, ['SynchronousGrammar:translations'] = { synchronous, 'a b' },
-  ['pd.train.together'] = { {} },
-  ['Together:run'] = { pd.train.together { trainer } },
-  ['Tensor:backward'] = { x, x }, ['Tensor:to'] = { x }, ['Trace:all_runs'] = { pda:trace 'a b' },
-  ['Trace:best_run'] = { pda:trace 'a b' }, ['Trainer:evaluate'] = { trainer, data },
-  ['Trainer:run'] = { trainer }, ['Trainer:save'] = { trainer, path 'x' },
-  ['Transducer:translate'] = { transducer, 'a' }, ['Tree:text'] = { tree }, ['pd.grammar.from_rules'] = { "S --> 'a'" },
+  ['pd.analysis.minimal_pairs'] = { language, path 'a.csv' },
+  ['pd.analysis.probe'] = { language, { '0 # 0' } }, ['pd.analysis.surprisals'] = { language, { '0 # 0' } },
+  ['pd.data.collect'] = { next }, ['pd.data.read'] = { path 'a.csv' }, ['pd.data.rows'] = { path 'a.csv' },
+  ['pd.data.write'] = { path 'a.csv', data }, ['pd.recipe.run'] = { 'unmarked_reversal' },
+  ['Grammar:fit'] = { { '0 # 0' } }, ['Grammar:coverage'] = { { '0' } }, ['LabelledDataset:split'] = { { 1, 1 } },
+  ['LanguageModel:tree_log_probability'] = { pd.tree.tree { words = { '0' } } }, ['NumberData:split'] = { { 1, 1 } },
+  ['Transducer:trace'] = { 'a', 'b' }, ['Pairs:draw'] = { 1 }, ['Sampler:dataset'] = { 1 },
+  ['Sampler:log_probability'] = { '# 0' }, ['Sampler:lower_bound'] = { data }, ['Tensor:backward'] = { x },
+  ['Trainer:evaluate'] = { data }, ['Trainer:save'] = { path 'x' }, ['pd.grammar.alphabet'] = { { 'a' } },
+  ['pd.grammar.from_trees'] = { { tree } }, ['pd.grammar.parse'] = { "S -> 'a'" },
+  ['pd.pda.difference'] = { pda, pda }, ['pd.pda.parse'] = { '%bottom x\n%accepting q\nq, x --a--> q' },
+  ['pd.grammar.from_rules'] = { "S --> 'a'" },
   ['pd.model.extract_pda'] = { nspda }, ['pd.model.insert_rules'] = { nspda, 'an_bn/whole' },
   ['pd.model.load'] = { path 'model.safetensors' }, ['pd.registry.open'] = { path 'registry.sqlite' },
-  ['pd.task.chomsky'] = { 'reverse_string' }, ['pd.task.corpus'] = { path 'lines.txt' },
-  ['pd.task.number_examples'] = { path 'lines.txt' }, ['pd.task.pairs'] = { { { 'a', 'b' } } },
-  ['pd.task.sentences'] = { path 'lines.txt' }, ['pd.task.words'] = { 'a' }, ['pd.tensor'] = { { 1 } },
-  ['pd.tensor.arange'] = { 1, 2, 1 },
-  ['pd.tensor.full'] = { 1, 0 }, ['pd.tensor.load'] = { path 'x.npy' }, ['pd.tensor.ones'] = { 1 },
-  ['pd.tensor.rand'] = { 1 },
-  ['pd.tensor.randn'] = { 1 }, ['pd.tensor.save'] = { path 'y.npy', x }, ['pd.tensor.zeros'] = { 1 },
-  ['pd.train.agreement'] = { language, examples }, ['pd.train.evaluate'] = { language, data },
-  ['pd.train.resume'] = { path 'run' }, ['pd.tree.balanced'] = { 'a b' },
-  ['pd.tree.baseline'] = { { 'a b' }, 'balanced' },
+  ['pd.task.chomsky'] = { 'reverse_string' }, ['pd.task.corpus'] = { path 'words.txt' },
+  ['pd.task.number_examples'] = { path 'numbers.txt' }, ['pd.task.pairs'] = { { { 'a', 'b' } } },
+  ['pd.task.sentences'] = { path 'words.txt' }, ['pd.task.words'] = { 'a' }, ['pd.tensor'] = { { 1 } },
+  ['pd.tensor.arange'] = { 1, 2, 1 }, ['pd.tensor.full'] = { 1, 0 }, ['pd.tensor.load'] = { path 'x.npy' },
+  ['pd.tensor.ones'] = { 1 }, ['pd.tensor.rand'] = { 1 }, ['pd.tensor.randn'] = { 1 }, ['pd.tensor.zeros'] = { 1 },
+  ['pd.tensor.save'] = { path 'y.npy', x }, ['pd.train.agreement'] = { language, objects.NumberData[1] },
+  ['pd.train.evaluate'] = { language, data }, ['pd.train.resume'] = { path 'run' }, ['pd.train.together'] = { {} },
+  ['pd.tree.balanced'] = { 'a b' }, ['pd.tree.baseline'] = { { 'a b' }, 'balanced' },
   ['pd.tree.from_distances'] = { 'a b', { 1, 1 } }, ['pd.tree.parse'] = { '(S a)' }, ['pd.tree.random'] = { 'a b' },
-  ['pd.tree.read'] = { path 'lines.txt' }, ['pd.tree.score'] = { { tree }, { tree } },
+  ['pd.tree.read'] = { path 'words.txt' }, ['pd.tree.score'] = { { tree }, { tree } },
 }
+-- Methods that read one string.
+for class, methods in pairs { LanguageModel = 'log_probability surprisal next trace trees',
+  Grammar = 'parses contains log_parse_count log_probability parse parse_count viable_prefix',
+  Recognizer = 'trace next_symbols accepts scores', Pda = 'all_runs best_run trace accepts log_weight',
+  SynchronousGrammar = 'translations', Transducer = 'translate' } do
+  local symbol = pd.docs()[class .. ':alphabet'] and objects[class][1]:alphabet():symbols()[1] or 'a'
+  for method in methods:gmatch '%S+' do before[class .. ':' .. method] = { symbol } end
+end
+for _, class in ipairs { 'LanguageModel', 'Recognizer', 'Transducer' } do
+  before[class .. ':load_parameters'] = { {} }
+end
 
 -- Options that a call needs, or on which all others depend.
 local f = function() end
@@ -175,7 +150,8 @@ local given = {
   ['Grammar:strings'] = { up_to = 3 }, ['Grammar:viable_lengths'] = { strings = {} },
   ['SynchronousGrammar:sample'] = { length = 2 }, ['ProcessPool:start'] = { command = { 'true' } },
   ['pd.model.language_model'] = { alphabet = { 'a' } }, ['pd.model.recognizer'] = { alphabet = { 'a' } },
-  ['pd.model.transducer'] = { pairs = pairs_of_texts }, ['pd.task.dataset'] = { alphabet = { 'a' }, strings = { 'a' } },
+  ['pd.model.transducer'] = { pairs = objects.Pairs[1] },
+  ['pd.task.dataset'] = { alphabet = { 'a' }, strings = { 'a' } },
   ['pd.task.labelled'] = { grammar = grammar, lengths = { 1, 3 }, positives = 1 },
   ['pd.task.labelled_dataset'] = { alphabet = { 'a' }, strings = { 'a' }, labels = { true } },
   ['pd.task.running_text'] = { alphabet = { 'a' }, words = 'a' }, ['pd.task.sentences'] = { folder = path 'sentences' },
@@ -189,8 +165,8 @@ local function call(name, options)
   local arguments = { unpack(before[name] or {}) }
   arguments[#arguments + 1] = options
   if class then
-    assert(#arguments > 1, name .. ' needs an object')
-    return arguments[1][method](unpack(arguments))
+    local object = objects[class][1]
+    return object[method](object, unpack(arguments))
   end
   local value = pd
   for part in name:gsub('^pd%.?', ''):gmatch '[^.]+' do value = value[part] end
@@ -203,43 +179,81 @@ local function with(name, key, value)
   return options
 end
 
-test('unknown options are refused by name', function()
-  for _, name in ipairs(pd.options()) do
-    local fine, message = pcall(call, name, with(name, 'no_such_option', 1))
-    message = tostring(message)
-    assert(not fine and message:find("'no_such_option'", 1, true), ('%s: %s'):format(name, message))
+-- Fails unless the call with this option is refused with a message that contains the text. The library may name an
+-- option that is missing first.
+local function refused(name, key, value, text)
+  local fine, message = pcall(call, name, with(name, key, value))
+  message = tostring(message)
+  local told = message:find(text, 1, true) or message:find "option '[%w_]+' %b() is missing"
+  assert(not fine and told, ('%s, %s = %s: %s'):format(name, key, tostring(value), message))
+end
+
+-- A word with one letter more. No option and no choice is called so.
+local function misspelt(word) return word:sub(1, 1) .. 'q' .. word:sub(2) end
+
+test('unknown options are refused by name, with the nearest one', function()
+  for _, name in ipairs(names) do
+    refused(name, 'no_such_option', 1, "'no_such_option'")
+    for _, option in ipairs(pd.options(name)) do
+      if #option.name > 3 and option.name ~= 'kind' and not option.of then
+        refused(name, misspelt(option.name), 1, ("'%s', did you mean '%s'?"):format(misspelt(option.name), option.name))
+      end
+    end
   end
 end)
 
 test('options of a wrong type are refused by name', function()
   local wrong = coroutine.create(f) -- no option takes a coroutine
-  for _, name in ipairs(pd.options()) do
+  for _, name in ipairs(names) do
     for _, option in ipairs(pd.options(name)) do
-      if not option.of then
-        local fine, message = pcall(call, name, with(name, option.name, wrong))
-        message = tostring(message)
-        assert(not fine and message:find(option.name, 1, true), ('%s, %s: %s'):format(name, option.name, message))
-      end
+      if not option.of and option.type ~= 'value' then refused(name, option.name, wrong, option.name) end
     end
   end
 end)
 
 test('numbers out of range and texts that are not a choice are refused by name', function()
-  for _, name in ipairs(pd.options()) do
+  for _, name in ipairs(names) do
     for _, option in ipairs(pd.options(name)) do
-      local values = {}
-      if option.choices and option.type == 'text' then values[1] = 'no such choice' end
-      if option.minimum and not option.type:find '^list' then values[#values + 1] = option.minimum - 1 end
-      if option.maximum and not option.type:find '^list' then values[#values + 1] = option.maximum + 1 end
-      for _, value in ipairs(option.of and {} or values) do
-        local fine, message = pcall(call, name, with(name, option.name, value))
-        message = tostring(message)
-        -- The registry reports a kind that does not exist.
-        local said = message:find(option.name, 1, true) or message:find('no such choice', 1, true)
-        assert(not fine and said, ('%s, %s = %s: %s'):format(name, option.name, value, message))
+      local alone = not option.of and not option.type:find '^list'
+      if alone and option.minimum then refused(name, option.name, option.minimum - 1, option.name) end
+      if alone and option.maximum then refused(name, option.name, option.maximum + 1, option.name) end
+      for _, choice in ipairs(alone and option.type == 'text' and option.choices or {}) do
+        refused(name, option.name, 'no such choice', 'no such choice')
+        if #choice > 3 then refused(name, option.name, misspelt(choice), ("did you mean '%s"):format(choice)) end
       end
     end
   end
+end)
+
+-- Functions that take any value.
+local any = { ['pd.log.debug'] = true, ['pd.log.info'] = true, ['pd.log.warn'] = true, ['pd.log.error'] = true,
+  ['pd.doc_name'] = true, ['pd.process.command_line'] = true }
+
+test('functions and methods name themselves, what they expect and how they are called', function()
+  local wrong, functions, methods = coroutine.create(f), 0, 0
+  local many = {}
+  for i = 1, 9 do many[i] = wrong end
+  for name in pairs(pd.docs()) do
+    local function fails(called, ...)
+      local fine, message = pcall(...)
+      assert(not fine, name)
+      test.has(name .. ': ' .. tostring(message), called, 'expected', 'usage: ')
+    end
+    local class, method = name:match '^(%u%w+):(%l[%w_]*)$'
+    local place = name:match '^pd%.([%w_.]+)$'
+    local value = place and pd
+    for part in (place or ''):gmatch '[^.]+' do value = value[part] end
+    if type(value) == 'function' and not any[name] then
+      functions = functions + 1
+      fails(('[%s]'):format(name), value, wrong)
+    elseif objects[class] then
+      methods = methods + 1
+      local object = objects[class][1]
+      fails(('a%s %s to call this method on'):format(class:find '^[AEIOU]' and 'n' or '', class), object[method], wrong)
+      fails(('[%s]'):format(name), object[method], object, unpack(many))
+    end
+  end
+  assert(functions > 150 and methods > 300, functions .. ' ' .. methods)
 end)
 
 test('an option in the wrong table names the table to which it belongs', function()
@@ -294,12 +308,9 @@ test('an option in the wrong table names the table to which it belongs', functio
 end)
 
 test('missing options are named', function()
-  for _, name in ipairs(pd.options()) do
+  for _, name in ipairs(names) do
     for _, option in ipairs(pd.options(name)) do
-      if option.required then
-        local fine, message = pcall(call, name, with(name, option.name, nil))
-        assert(not fine and tostring(message):find(option.name, 1, true), name .. ': ' .. tostring(message))
-      end
+      if option.required then refused(name, option.name, nil, option.name) end
     end
   end
 end)
@@ -309,10 +320,54 @@ local function described(text)
   local list = {}
   for line in text:gmatch '\n  ([^\n]+)' do
     local default = (line:match ', default (.-): ' or ''):gsub('"', '')
-    list[#list + 1] = { name = line:match '^[%w_]+', default = default ~= '' and (tonumber(default) or default) or nil }
+    list[#list + 1] = { name = line:match '^[%w_]+', type = line:match '^%S+%s+([^,:]*)',
+      default = default ~= '' and (tonumber(default) or default) or nil }
   end
   return list
 end
+
+local function model(options) return pd.model.language_model(pd.tables.merged({ alphabet = { 'a' } }, options)) end
+local function recognition(options)
+  return pd.train.trainer(pd.tables.merged({ model = objects.Recognizer[1], train = objects.LabelledDataset[1],
+    progress = false }, options))
+end
+
+-- The kinds of each registry, their descriptions, and a function that uses one with its options.
+local registries = {
+  { pd.stack.kinds(), pd.stack.describe, function(options) model { stack = options } end },
+  { pd.controller.kinds(), pd.controller.describe, function(options) model { controller = options } end },
+  { pd.model.layers(), pd.model.describe_layer,
+    function(options) model { architecture = 'transformer', layers = { options } } end },
+  { pd.train.optimizers(), pd.train.describe_optimizer, function(options) recognition { optimizer = options } end },
+  { pd.train.learning_algorithms(), pd.train.describe_learning,
+    function(options) recognition { learning = options } end },
+  { pd.train.annealings(), pd.train.describe_annealing, function(options) recognition { annealing = options } end },
+  { pd.train.objectives(), pd.train.describe_objective, function(options) recognition { objective = options } end },
+  { pd.task.transductions(), pd.task.describe_transduction, pd.task.transduction },
+}
+
+test('kinds are described, and wrong kinds and options of kinds are refused by name', function()
+  local kinds, options = 0, 0
+  for _, registry in ipairs(registries) do
+    local list, describe, use = unpack(registry)
+    for _, kind in ipairs(list) do
+      kinds = kinds + 1
+      local text = describe(kind)
+      test.equal(text:sub(1, #kind + 1), kind .. ':')
+      local wrong = misspelt(kind)
+      local function fails(part, option) test.has(test.fails('', use, option), part) end
+      fails(("did you mean '%s'"):format(kind), { kind = wrong })
+      test.has(test.fails('', describe, wrong), ("did you mean '%s'"):format(kind))
+      for _, option in ipairs(described(text:match '^(.-)\npd%.' or text)) do
+        options = options + 1
+        local value = option.type:find '^list' and 'x' or { { 'x' } }
+        fails(("option '%s'"):format(option.name), { kind = kind, [option.name] = value })
+        fails(("unknown option '%s'"):format(misspelt(option.name)), { kind = kind, [misspelt(option.name)] = 1 })
+      end
+    end
+  end
+  assert(kinds > 60 and options > 200, kinds .. ' ' .. options)
+end)
 
 -- The functions whose options a page's tables list, table by table.
 local pages = {
@@ -365,11 +420,10 @@ test('the reference pages list declared options with their defaults', function()
       elseif not line:find '^|' then
         table_of = nil
       elseif table_of then
-        local names = {}
         local first, second = line:match '^| *(.-) *| *(.-) *|'
-        for name in first:gmatch '`([%w_]+)`' do names[#names + 1] = name end
-        table_of[#table_of + 1] = { names = names,
-          defaults = table_of.has_defaults and defaults_in(second, #names) or {} }
+        local row = pd.tables.matches(first, '`([%w_]+)`')
+        table_of[#table_of + 1] = { names = row,
+          defaults = table_of.has_defaults and defaults_in(second, #row) or {} }
       end
     end
     test.equal(#found, #functions)

@@ -20,10 +20,8 @@ test('a difference is the shortest string, or a sentence', function()
   assert(what:find '^the empty string: weight 1 in the first, 0%.0?%d+ in the second$', what)
   test.equal(select(2, pd.pda.difference(other, pd.pda.parse(other:text()), { compare = 'weights', up_to = 6 })),
     'equal weights up to length 6')
-  test.fails('takes more than 100 moves; up to length %d, the automata are equal', function()
-    pd.pda.difference(reversal, other, { up_to = 40, limit = 100 })
-  end)
-  test.fails('up_to', function() pd.pda.difference(reversal, other, { up_to = -1 }) end)
+  test.fails('takes more than 100 moves; up to length %d, the automata are equal',
+    pd.pda.difference, reversal, other, { up_to = 40, limit = 100 })
   test.fails('Pda', function() pd.pda.difference(reversal, pd.grammar.load 'dyck') end)
 end)
 
@@ -38,9 +36,6 @@ test('the grammar of an automaton has its weights', function()
     -- And back: the same language.
     test.equal(select(2, pd.pda.difference(pda, pd.pda.from_grammar(grammar), { up_to = 8 })), 'equal up to length 8')
   end
-  test.fails('the automaton accepts no string', function()
-    pd.pda.parse '%bottom Z\n%accepting r\nq, Z --a--> q, push Z':grammar()
-  end)
   local path = os.tmpname() .. '.pda'
   reversal:save(path)
   test.equal(pd.pda.load(path):text(), reversal:text())
@@ -71,9 +66,8 @@ test('labelled strings of an automaton', function()
   end
   test.near(counts['a b'] / 4000, 0.75, 0.03)
   test.fails('either a grammar or a pda, got none', function() pd.task.labelled { lengths = { 2, 8 } } end)
-  test.fails('either a grammar or a pda, got both', function()
-    pd.task.labelled { pda = reversal, grammar = grammar, lengths = { 2, 8 } }
-  end)
+  test.fails('either a grammar or a pda, got both',
+    pd.task.labelled, { pda = reversal, grammar = grammar, lengths = { 2, 8 } })
 end)
 
 test('files of JFLAP are automata', function()
@@ -103,10 +97,8 @@ test('files of JFLAP are automata', function()
   files.write(path, '<structure><type>turing</type></structure>')
   test.fails('%.jff:1: expected the type pda or fa', function() pd.pda.load(path) end)
   files.write(path, '')
-  test.fails('%.jff:1: expected an XML element, got the end of the file', function() pd.pda.load(path) end)
   os.remove(path)
   test.fails('cannot read', function() pd.pda.load '/nowhere/x.jff' end)
-  test.fails('is a pushdown automaton, not a grammar', function() pd.grammar.load '/nowhere/x.jff' end)
 end)
 
 test('case by case, files of JFLAP as courses have them', function()
@@ -126,13 +118,8 @@ test('case by case, files of JFLAP as courses have them', function()
   test.fails("no state is <final/>.*acceptance = 'empty_stack'", function() load(emptied) end)
   test.equal(strings(load(emptied, { acceptance = 'empty_stack' })), 'a')
   test.equal(strings(pd.pda.parse('<structure>' .. emptied .. '</structure>', { acceptance = 'empty_stack' })), 'a')
-  test.fails("'acceptance' must be one of 'final_state' and 'empty_stack', got .both.",
-    function() load(emptied, { acceptance = 'both' }) end)
-  test.fails("unknown option 'acceptence', did you mean 'acceptance'",
-    function() load(emptied, { acceptence = 'empty_stack' }) end)
-  test.fails('an empty stack accepts only in the text of a JFLAP file', function()
-    pd.pda.parse('%bottom _\nq, _ --a--> q, pop', { acceptance = 'empty_stack' })
-  end)
+  test.fails('an empty stack accepts only in the text of a JFLAP file',
+    pd.pda.parse, '%bottom _\nq, _ --a--> q, pop', { acceptance = 'empty_stack' })
   -- A blank name and equal names.
   local named = load [[<type>fa</type><automaton>
 <state id="0" name="S"><initial/></state><state id="1" name=" "/><state id="2" name="S"><final/></state>
@@ -148,7 +135,7 @@ test('case by case, files of JFLAP as courses have them', function()
   end)
 end)
 
-test('automata are written for JFLAP, and other endings are refused', function()
+test('automata are written for JFLAP', function()
   local folder = test.folder()
   for _, name in ipairs { 'dyck_pda', 'unmarked_reversal_pda', 'marked_reversal_pda' } do
     local p, path = pd.pda.load(name), folder .. '/' .. name .. '.jff'
@@ -160,20 +147,11 @@ test('automata are written for JFLAP, and other endings are refused', function()
   weighted:save(folder .. '/weighted.jff')
   test.equal(select(2, pd.pda.difference(weighted, pd.pda.load(folder .. '/weighted.jff'), { up_to = 8 })),
     'equal up to length 8')
-  local p, g = pd.pda.load 'dyck_pda', pd.grammar.load 'dyck'
-  for _, ending in ipairs { '.lua', '.svg', '.txt', '' } do
-    test.fails('%[pda%.save%] expected the name of a file that ends in %.pda or %.jff, got',
-      function() p:save(folder .. '/x' .. ending) end)
-  end
-  for _, ending in ipairs { '.lua', '.scfg', '.pda', '' } do
-    test.fails('%[grammar%.save%] expected the name of a file that ends in %.pcfg, %.cfg or %.txt, got',
-      function() g:save(folder .. '/x' .. ending) end)
-  end
   local s = pd.grammar.synchronous "S -> 'a' S1 | S1 'b'\nS -> |"
   test.fails('ends in .scfg or .itg', function() s:save(folder .. '/x.pcfg') end)
   s:save(folder .. '/x.scfg')
   test.equal(pd.grammar.load(folder .. '/x.scfg'):text(), s:text())
-  test.fails("notation must be 'own' or 'jflap', got 'xml'", function() p:text 'xml' end)
+  test.fails("notation must be 'own' or 'jflap', got 'xml'", function() weighted:text 'xml' end)
 end)
 
 test('automata as DOT and TikZ', function()

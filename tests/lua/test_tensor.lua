@@ -46,14 +46,8 @@ test('wrong tables are errors that name the place', function()
   local cycle = {}
   cycle[1] = cycle
   test.fails('16 nested lists', function() tensor(cycle) end)
-  test.fails("'dtype' must be one of 'float32', 'float64' and 'int64', got \"float16\"",
-    function() tensor({ 1 }, { dtype = 'float16' }) end)
-  test.fails("unknown option 'dtyp', did you mean 'dtype'", function() tensor({ 1 }, { dtyp = 'int64' }) end)
-  test.fails("device must be 'cpu', 'cuda' or 'cuda:n', got 'gpu'",
-    function() tensor({ 1 }, { device = 'gpu' }) end)
+  test.fails("device must be 'cpu', 'cuda' or 'cuda:n', got 'gpu'", tensor, { 1 }, { device = 'gpu' })
   test.fails('only floating', function() tensor({ 1 }, { dtype = 'int64', requires_grad = true }) end)
-  test.fails('argument 2 %(options%): expected a table of options, got the number 4', function() tensor.zeros(3, 4) end)
-  test.fails('at most 2 arguments, got 3', function() tensor.zeros(3, {}, 5) end)
 end)
 
 test('constructors', function()
@@ -346,7 +340,6 @@ test('gradients add up until they are cleared', function()
   y:backward(nil, { retain_graph = true })
   y:backward()
   test.fails('[Bb]ackward through the graph a second time', function() y:backward() end)
-  test.fails("unknown option 'retain'", function() y:backward(nil, { retain = true }) end)
 end)
 
 test('recording can be switched off', function()
@@ -385,9 +378,7 @@ test('wrong calls show how to call', function()
   local message = test.fails('expected a Tensor to call this method on', function() t.size(5) end)
   assert(message:find('usage: size(dim)', 1, true), message)
   test.fails('expected a Tensor to call', function() t.size() end)
-  test.fails('at most 1 argument, got 2', function() t:size(1, 2) end)
   test.fails("has no method 'sizes', did you mean 'size'", function() t:sizes() end)
-  test.fails('argument 1 %(dim%): expected an integer, got true', function() t:size(true) end)
   test.fails('must have one element, got shape 2 x 3', function() t:item() end)
   test.fails('^[^\n]*test_tensor.lua:%d+: ', function() t:item() end)
   test.equal(getmetatable(t), 'Tensor')

@@ -1,6 +1,7 @@
 -- Calls with random arguments: of all documented functions, and of the constructors with random options, whose objects
 -- are then used.
 local pd = require 'pushdown'
+local objects = dofile(pd.root .. '/tests/lua/objects.lua')
 local values = dofile(pd.root .. '/tests/lua/fuzz/values.lua')
 
 local M = {}
@@ -21,44 +22,7 @@ local left_out = {
 local limits = pd.grammar.limits {}
 local function make_objects()
   pd.grammar.limits(limits)
-  local grammar = pd.grammar.load 'marked_reversal'
-  local dyck = pd.grammar.load 'dyck'
-  local pda = pd.pda.parse '%bottom x\n%accepting r\nq, x --a--> q, push y\nq, y --b--> r, pop\nr, y --b--> r, pop'
-  local synchronous = pd.grammar.synchronous "S -> A1 B2 | B2 A1\nA -> 'a' | 'x'\nB -> 'b' | 'y'"
-  local sampler = grammar:sampler { lengths = { 3, 7 } }
-  local data = sampler:dataset(6, { seed = 1 })
-  local labelled = pd.task.labelled { grammar = grammar, lengths = { 1, 5 }, positives = 4, negatives = 4, seed = 1 }
-  local text = pd.task.running_text { alphabet = { 'x', 'y', '<unk>' }, words = ('x y y '):rep(8) }
-  local some_pairs = pd.task.pairs { { 'a b', 'b a' }, { 'a', 'b' } }
-  local language = pd.model.language_model { alphabet = grammar:alphabet(), seed = 1,
-    controller = { kind = 'lstm', hidden = 3 }, stack = { kind = 'nondeterministic' } }
-  local recognizer = pd.model.recognizer { alphabet = labelled:alphabet(), seed = 1,
-    controller = { kind = 'elman', hidden = 3 }, stack = { kind = 'superposition', size = 2 } }
-  local transducer = pd.model.transducer { pairs = some_pairs, seed = 1, controller = { kind = 'lstm', hidden = 2 } }
-  local trees = pd.tree.parse '(S (NP a) (VP (V b) (NP c)))\n(S (NP a) (VP b))'
-  data:save 'data.txt'
-  labelled:save 'labelled.txt'
-  pd.file.write('words.txt', 'a b c\nb c a\n')
-  pd.file.write('g.txt', grammar:text())
-  pd.file.write('a.pda', pda:text())
-  pd.file.write('broken', '{"a": [')
-  local trace = pda:trace 'a b'
-  values.objects = {
-    Grammar = { grammar, dyck }, SynchronousGrammar = { synchronous }, Pda = { pda }, Sampler = { sampler },
-    Dataset = { data }, LabelledDataset = { labelled }, RunningText = { text }, Pairs = { some_pairs },
-    LanguageModel = { language }, Recognizer = { recognizer }, Transducer = { transducer }, Tree = trees,
-    Alphabet = { grammar:alphabet() }, Trace = { trace }, Run = { pda:best_run 'a b' },
-    Derivation = { grammar:parse '0 # 0' }, ModelState = { (language:begin(1, 4)) },
-    TreeScore = { pd.tree.score(trees, trees) },
-    Trainer = { pd.train.trainer { model = language, train = data, epochs = 2, progress = false },
-      pd.train.trainer { model = recognizer, train = labelled, epochs = 2, progress = false } },
-    Registry = { pd.registry.open 'registry.sqlite' },
-    FileWriter = { pd.file.writer 'written' }, FolderLock = { (pd.process.lock 'locked') },
-    Tensor = { pd.tensor.zeros { 2, 3 }, pd.tensor.randn({ 3 }, { requires_grad = true }), pd.tensor(2),
-      pd.tensor.ones({ 2, 2 }, { dtype = 'float64' }), pd.tensor.arange(1, 4, { dtype = 'int64' }),
-      pd.tensor.zeros { 0, 2 }, pd.tensor.randn { 2, 3, 4 } },
-    NumberData = {},
-  }
+  values.objects = objects '.'
 end
 
 local function remember(...)

@@ -114,6 +114,24 @@ local function session(code)
   return test.run({ path }, { environment = 'timeout ' .. test.patience })
 end
 
+-- Runs scripts one after the other in a separate session, each as script.lua. Returns the output of each, with the
+-- error that ended it, and whether there was one.
+local function sessions(codes)
+  local quoted = {}
+  for i, code in ipairs(codes) do quoted[i] = ('%q'):format(code) end
+  local output = test.succeeds(session(([[
+io.stdout:setvbuf 'no'
+for _, code in ipairs { %s } do
+  local fine, message = pcall(assert(loadstring(code, '@script.lua')))
+  if not fine then print(message) end
+  print('END', fine)
+end]]):format((table.concat(quoted, ', ')))))
+  local list = {}
+  for said, fine in output:gmatch '(.-)END\t(%a+)\n' do list[#list + 1] = { said, fine == 'false' } end
+  test.equal(#list, #codes)
+  return list
+end
+
 return { folder = folder, superposition = superposition, mine = mine, lstm = lstm,
-  labelled = labelled, model = model, trainer = trainer, recognizer = recognizer,
-  same_numbers = same_numbers, lines = lines, run = run, shell = shell, session = session }
+  labelled = labelled, train = train, valid = valid, model = model, trainer = trainer, recognizer = recognizer,
+  same_numbers = same_numbers, lines = lines, run = run, shell = shell, session = session, sessions = sessions }

@@ -100,7 +100,7 @@ test('a cross-entropy significantly below its bound is explained', function()
   test.equal(luck, '')
 end)
 
-test('a training says it once, keeps what it needs to go on, and has the bound in its files', function()
+test('a training says it once, and has the bound in its files', function()
   local function trainer(folder, bound)
     return pd.train.trainer { model = model(false), train = data, valid = data, epochs = 3, bound = bound, seed = 1,
       progress = false, run_folder = folder }
@@ -108,17 +108,7 @@ test('a training says it once, keeps what it needs to go on, and has the bound i
   for _, bound in ipairs { 'model', 'string' } do
     local whole = trainer(top .. '/whole-' .. bound, bound)
     for _ in whole:epochs() do end
-    local stopped = trainer(top .. '/stopped-' .. bound, bound)
-    stopped:step()
-    stopped = nil  -- luacheck: ignore
-    collectgarbage()
-    local resumed = pd.train.resume(top .. '/stopped-' .. bound)
-    for _ in resumed:epochs() do end
-    for i, epoch in ipairs(whole:history()) do
-      local other = resumed:history()[i]
-      for _, key in ipairs { 'cross_entropy', 'lower_bound', 'cross_entropy_difference', 'bound_includes_end' } do
-        test.equal(other[key], epoch[key])
-      end
+    for _, epoch in ipairs(whole:history()) do
       test.equal(epoch.bound_includes_end, bound == 'string' or nil)
       test.near(epoch.lower_bound, bound == 'string' and data:lower_bound() or 0, 1e-12)
     end

@@ -1,4 +1,4 @@
--- Training in stages from Lua: metrics, run folders, resuming, and bad input.
+-- Training in stages from Lua: metrics and bad input.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -30,26 +30,14 @@ local function run(t)
 end
 
 test('the stages follow each other, and their epochs add up', function()
-  local t = trainer(three())
+  local t = trainer(three(), { run_folder = scratch })
   test.equal(t:options().epochs, 5)
   local seen = run(t)
   local stages = {}
   for k, epoch in ipairs(seen) do stages[k] = epoch[1] end
   test.near(stages, { 1, 1, 2, 3, 3 }, 0)
+  test.has(files.read(scratch .. '/metrics.jsonl'), '"stage":2')
   test.equal(t:finished(), '5 of 5 epochs are done')
-end)
-
-test('metrics name the stage, and an interrupted run continues in its stage', function()
-  local whole = run(trainer(three()))
-  local t = trainer(three(), { run_folder = scratch })
-  local seen = {}
-  for epoch in t:epochs() do
-    seen[#seen + 1] = { epoch.stage, epoch.cross_entropy }
-    if #seen == 3 then break end
-  end
-  test.equal(assert(files.read(scratch .. '/metrics.jsonl')):find('"stage":2', 1, true) ~= nil, true)
-  for _, epoch in ipairs(run(pd.train.resume(scratch, { progress = false }))) do seen[#seen + 1] = epoch end
-  test.near(seen, whole, 0)
 end)
 
 test('wrong stages are named', function()

@@ -76,28 +76,12 @@ test('steps are the same updates', function()
   same(numbers(a:model()), numbers(b:model()))
 end)
 
-test('a loop that was left can be continued', function()
-  local whole, broken = trainer(), trainer()
-  for _ in whole:epochs() do end
-  broken:epochs()()
-  for _ = 1, 3 do broken:step() end
-  for _ in broken:epochs() do end
-  same(numbers(whole:model()), numbers(broken:model()))
-end)
-
-test('save and resume give the uninterrupted numbers', function()
-  local whole = trainer()
-  for _ in whole:epochs() do end
-  local path = folder()
-  local first = trainer()
-  for _ = 1, first:updates_per_epoch() + 2 do first:step() end
+test('a folder is saved again, and goes on with more epochs', function()
+  local path, first = folder(), trainer()
+  for _ in first:epochs() do end
   first:save(path)
   first:save(path)
-  local second = pd.train.resume(path, { progress = false })
-  test.equal(second:updates(), first:updates())
-  for _ in second:epochs() do end
-  same(numbers(whole:model()), numbers(second:model()))
-  same(numbers(pd.model.load(path, { which = 'last' })), numbers(second:model()))
+  test.fails('overwrite', trainer().save, trainer(), path)
   local longer = pd.train.resume(path, { epochs = 4, progress = false })
   test.equal(longer:finished(), nil)
   for epoch in longer:epochs() do test.equal(epoch.epoch, 4) end
@@ -138,7 +122,6 @@ test('evaluation by length', function()
     assert(bin.cross_entropy > bin.lower_bound)
   end
   test.equal(strings, 20)
-  test.fails("did you mean 'bin_width'", function() pd.train.evaluate(model(), valid, { bin_widt = 1 }) end)
 end)
 
 test('optimizers', function()
@@ -146,7 +129,6 @@ test('optimizers', function()
   table.sort(names)
   test.equal(table.concat(names, ' '), 'adam adamw rmsprop sgd')
   for _, kind in ipairs(names) do
-    assert(pd.train.describe_optimizer(kind):find('learning_rate'))
     local t = trainer { optimizer = { kind = kind, learning_rate = 0.01 }, clip_value = 1 }
     assert(t:step().loss > 0)
   end
@@ -415,9 +397,7 @@ test('strings without symbols have no cross-entropy', function()
       { bin_width = 1 })
   end
   for _, options in ipairs { { end_symbol = false }, { end_symbol = true } } do
-    test.fails('all 2 strings are empty: a cross%-entropy per symbol needs symbols', function()
-      evaluated({ {}, {} }, options)
-    end)
+    test.fails('all 2 strings are empty: a cross%-entropy per symbol needs symbols', evaluated, { {}, {} }, options)
     local result = evaluated({ {}, { '0', '#' } }, options)
     assert(result.cross_entropy > 0 and result.cross_entropy < 10)
     test.equal(result.bins[1].cross_entropy, nil)
@@ -429,29 +409,19 @@ end)
 
 test('bad input', function()
   local other = pd.task.dataset { alphabet = { 'a', 'b' }, strings = { 'a b' } }
-  test.fails('train', function() pd.train.trainer { model = model() } end)
-  test.fails('model', function() pd.train.trainer { train = train } end)
-  test.fails("did you mean 'batch'", function() trainer { bach = 3 } end)
-  test.fails('must be an integer', function() trainer { batch = 'three' } end)
-  test.fails("did you mean 'adam'", function() trainer { optimizer = { kind = 'adma' } } end)
-  test.fails("did you mean 'learning_rate'", function() trainer { optimizer = { learning_rat = 1 } } end)
   test.fails('different symbols', function() trainer { train = other } end)
   test.fails('different symbols', function() pd.train.evaluate(model(), other) end)
   test.fails('Dataset', function() trainer { train = { '0 # 0' } } end)
   test.fails('/proc/nowhere', function() trainer { run_folder = '/proc/nowhere' } end)
-  test.fails('there is no run folder', function() pd.train.resume('/nowhere') end)
   test.fails('/nowhere', function() pd.model.load('/nowhere') end)
   local path = folder()
   trainer { run_folder = path }
-  test.fails('contains another run', function() trainer { run_folder = path, resume = false } end)
   test.fails('contains a run with another batch', function() trainer { run_folder = path, batch = 3 } end)
   test.fails('overwrite', function() trainer():save(path) end)
   trainer():save(path, { overwrite = true })
-  test.fails("unknown option 'batch'", function() pd.train.resume(path, { batch = 3 }) end)
   files.write(path .. '/checkpoints/last.safetensors', 'nonsense')
   test.fails('not a valid safetensors file', function() pd.train.resume(path) end)
   test.fails('last.safetensors', function() pd.model.load(path, { which = 'last' }) end)
-  test.fails("'which' must be one of 'best' and 'last'", function() pd.model.load(path, { which = 'worst' }) end)
 end)
 
 test('two processes cannot train in one folder', function()
@@ -476,7 +446,6 @@ test('strings are trained on and measured in pieces', function()
   test.equal(t:options().chunk, 4)
   local whole = t:evaluate(valid)
   test.near(t:evaluate(valid, { chunk = 3 }).cross_entropy, whole.cross_entropy, 1e-6)
-  test.fails('chunk', function() trainer{ chunk = -1 } end)
 end)
 
 test('a transformer is trained, stored and loaded', function()

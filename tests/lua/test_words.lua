@@ -63,33 +63,24 @@ test('invalid corpora are reported', function()
   test.fails('no%-such', function() pd.task.corpus(top .. '/no-such') end)
   local empty = top .. '/empty'
   files.make_folder(empty)
-  test.fails('must contain ptb%.train%.txt', function() pd.task.corpus(empty) end)
   files.write(empty .. '/train.txt', 'a\n')
   test.fails('missing: .*valid%.txt', function() pd.task.corpus(empty) end)
   files.write(top .. '/bad.txt', 'a b\n\nc\n')
   test.fails('bad%.txt:2: the line is empty', function() pd.task.corpus(top .. '/bad.txt') end)
   test.equal(pd.task.corpus(top .. '/bad.txt', { empty_lines = 'count', shares = { 1, 1, 1 } }).valid:words(), '<eos>')
-  test.fails("'empty_lines' must be one of", function() pd.task.corpus(top .. '/bad.txt', { empty_lines = 'no' }) end)
   files.write(top .. '/bad.txt', 'a b\nb \233 c\n')
   test.fails('bad%.txt:2: byte 3 %(0xe9%) is not UTF%-8', function() pd.task.corpus(top .. '/bad.txt') end)
   files.write(top .. '/bad.txt', '')
-  test.fails('the text contains no words', function() pd.task.corpus(top .. '/bad.txt') end)
   test.fails('shares split one file', function() pd.task.corpus(folder, { shares = { 1, 1, 1 } }) end)
   test.fails('expected a list of 3, got one of 2', function()
     pd.task.corpus(folder .. '/ptb.train.txt', { shares = { 1, 1 } })
   end)
-  test.fails("did you mean 'vocabulary'", function() pd.task.corpus(folder, { vocabular = 4 }) end)
 end)
 
-test('training reports perplexity, and resumes bit for bit', function()
-  local function run(t)
-    for _ in t:epochs() do end
-    local history = t:history()
-    for _, epoch in ipairs(history) do epoch.seconds, epoch.updates_per_second = nil, nil end
-    return json.encode(history), history
-  end
+test('training reports perplexity', function()
   local whole = trainer()
-  local wanted, history = run(whole)
+  for _ in whole:epochs() do end
+  local history = whole:history()
   test.equal(#history, 3)
   test.near(history[3].perplexity, math.exp(history[3].cross_entropy), 1e-9)
   assert(history[3].perplexity < history[1].perplexity, 'it learns')
@@ -97,12 +88,6 @@ test('training reports perplexity, and resumes bit for bit', function()
   test.near(found.perplexity, history[3].perplexity, 1e-9)
   test.equal(found.words, corpus.valid:size())
   test.equal(pd.train.evaluate(whole:model(), corpus.valid, { batch = 2, chunk = 5 }).perplexity, found.perplexity)
-  local stopped = trainer()
-  for _ = 1, 7 do stopped:step() end
-  stopped:save(top .. '/run')
-  test.equal((run(pd.train.resume(top .. '/run'))), wanted)
-  local again = pd.model.load(top .. '/run', { which = 'last' })
-  test.equal(pd.train.evaluate(again, corpus.valid, { batch = 2, chunk = 5 }).perplexity, found.perplexity)
   assert(pd.train.describe('text'):find('stack_chunks', 1, true))
 end)
 
@@ -133,7 +118,6 @@ test('texts and strings are not confused', function()
   test.fails('end_symbol', function() trainer { model = model { end_symbol = true } } end)
   local other = pd.task.running_text { alphabet = { 'x', 'y' }, words = 'x y' }
   test.fails("word 1 is 'x'", function() pd.train.evaluate(model(), other) end)
-  test.fails('stack_chunks', function() pd.train.evaluate(model(), corpus.test, { stack_chunks = -1 }) end)
 end)
 
 test('without a corpus the scripts say what they expect', function()

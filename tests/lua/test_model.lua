@@ -12,14 +12,6 @@ local function model(options)
   return pd.model.language_model(options)
 end
 
-test('kinds are listed and described', function()
-  test.equal(table.concat(pd.controller.kinds(), ' ', 1, 3), 'elman lstm gru')
-  for _, kind in ipairs(pd.controller.kinds()) do
-    test.equal(pd.controller.describe(kind):sub(1, #kind + 1), kind .. ':')
-  end
-  test.equal(pd.model.describe():find('end_symbol') ~= nil, true)
-end)
-
 test('every controller works with every stack', function()
   for _, controller in ipairs(pd.controller.kinds()) do
     for _, stack in ipairs(pd.stack.kinds()) do
@@ -133,19 +125,8 @@ test('a batch is read in pieces, gradients end where the state is detached', fun
   test.fails('at least 1', function() m:begin(0) end)
 end)
 
-test('architectures are listed and described', function()
-  test.equal(pd.model.architectures()[1], 'recurrent')
-  for _, name in ipairs(pd.model.architectures()) do
-    test.equal(pd.model.describe(name):find('end_symbol') ~= nil, true)
-  end
-  test.fails("did you mean 'recurrent'", function() model{ architecture = 'recurent' } end)
-end)
-
 test('a transformer is a language model', function()
   test.equal(table.concat(pd.model.layers(), ' '), 'attention superposition nondeterministic pushdown_attention')
-  for _, kind in ipairs(pd.model.layers()) do
-    test.equal(pd.model.describe_layer(kind):sub(1, #kind + 1), kind .. ':')
-  end
   test.equal(pd.model.describe('transformer'):find('feedforward') ~= nil, true)
   local m = model{ architecture = 'transformer', hidden = 8, heads = 2, end_symbol = true,
     layers = { 'attention', { kind = 'superposition', size = 3 }, 'nondeterministic' } }
@@ -161,8 +142,6 @@ test('a transformer is a language model', function()
   test.near(second, whole:slice(1, 3, 4), 1e-12)
   m:logits('0 1 # 1'):pow(2):sum():backward()
   for name, tensor in pairs(m:parameters()) do test.equal(tensor:grad() ~= nil, true, name) end
-  test.fails("did you mean 'attention'",
-    function() model{ architecture = 'transformer', layers = { 'atention' } } end)
   test.fails("unknown option 'stack'", function() model{ architecture = 'transformer', stack = {} } end)
 end)
 
@@ -182,18 +161,12 @@ test('bad input is named', function()
   test.fails('alphabet', make{})
   test.fails('alphabet', make{ alphabet = {} })
   test.fails('alphabet', make{ alphabet = 3 })
-  test.fails("unknown option 'stak', did you mean 'stack'", make{ alphabet = { 'a' }, stak = {} })
-  test.fails("unknown option 'hiden', did you mean 'hidden'",
-    make{ alphabet = { 'a' }, controller = { kind = 'lstm', hiden = 3 } })
-  test.fails("did you mean 'lstm'", make{ alphabet = { 'a' }, controller = { kind = 'lstn' } })
   test.fails("'kind'", make{ alphabet = { 'a' }, controller = { hidden = 3 } })
-  test.fails('dtype', make{ alphabet = { 'a' }, dtype = 'float16' })
   test.fails('device', make{ alphabet = { 'a' }, device = 'tpu' })
   local m = model()
   test.fails('x', function() return m:log_probability('0 x') end)
   test.fails('output.bia', function() m:set_parameters{ ['output.bia'] = pd.tensor{ 1 } } end)
-  test.fails("'output.bias' must be 3, got 2",
-    function() m:set_parameters{ ['output.bias'] = pd.tensor{ 1, 2 } } end)
+  test.fails("'output.bias' must be 3, got 2", m.set_parameters, m, { ['output.bias'] = pd.tensor{ 1, 2 } })
   test.fails('LanguageModel', function() return m.log_probability({}, '0') end)
 end)
 
@@ -204,9 +177,9 @@ test('the collector counts the graph of a tensor', function()
   local large = pd.model.language_model { alphabet = { 'a', 'b' }, seed = 1,
     controller = { kind = 'lstm', hidden = 20 }, stack = { kind = 'nondeterministic', states = 2, symbols = 2 } }
   local before = most_memory()
-  -- Each keeps the graph of 600 steps, 6.5 MB, but is itself small; together they would need 1,550 MB.
-  for _ = 1, 240 do large:logits(('a b '):rep(300)) end
-  assert(most_memory() - before < 1300, ('it grew by %d MB'):format(most_memory() - before))
+  -- Each keeps the graph of 200 steps, 2.5 MB, but is itself small; together they would need 760 MB.
+  for _ = 1, 300 do large:logits(('a b '):rep(100)) end
+  assert(most_memory() - before < 600, ('it grew by %d MB'):format(most_memory() - before))
 end)
 
 test('numbers that are not finite are neither set nor written', function()
@@ -220,9 +193,7 @@ test('numbers that are not finite are neither set nor written', function()
     for _, wrong in ipairs { nan, math.huge, -math.huge, dtype == 'float32' and 1e39 or nan } do
       local message = ("'output.bias' has numbers that are not finite in %s"):format(dtype)
       test.fails(message, function() m:set_parameters { ['output.bias'] = { 0, wrong, 0 } } end)
-      test.fails(message, function()
-        m:set_parameters { ['output.bias'] = pd.tensor({ 0, wrong, 0 }, { dtype = 'float64' }) }
-      end)
+      test.fails(message, m.set_parameters, m, { ['output.bias'] = pd.tensor({ 0, wrong, 0 }, { dtype = 'float64' }) })
     end
     test.near(m:parameters()['output.bias'], before, 0)
     m:set_parameters { ['output.bias'] = { 0, largest, 0 } }
@@ -295,12 +266,10 @@ test('the output layer reads the reading of the stack', function()
   local r = pd.model.recognizer { alphabet = { 'a' }, stack = { kind = 'superposition', size = 3 },
     controller = { kind = 'lstm', hidden = 4 }, output = 'hidden_and_reading' }
   test.equal(r:parameters()['output.weight']:size()[2], 7)
-  test.fails("output 'hidden_and_reading' needs a stack with a reading, got 'none'", function()
-    with('hidden_and_reading', { kind = 'none' })
-  end)
-  test.fails("output 'hidden_and_reading' needs architecture = 'recurrent', got 'transformer'", function()
-    pd.model.recognizer { architecture = 'transformer', alphabet = { 'a' }, output = 'hidden_and_reading' }
-  end)
+  test.fails("output 'hidden_and_reading' needs a stack with a reading, got 'none'",
+    with, 'hidden_and_reading', { kind = 'none' })
+  test.fails("output 'hidden_and_reading' needs architecture = 'recurrent', got 'transformer'",
+    pd.model.recognizer, { architecture = 'transformer', alphabet = { 'a' }, output = 'hidden_and_reading' })
 end)
 
 test.finish()

@@ -8,16 +8,8 @@ local reduced = os.getenv('PUSHDOWN_GC_STRESS') == '1'
 
 -- All strings over the symbols of at most this length, as texts.
 local function all_strings(symbols, longest)
-  local list, begin = { '' }, 1
-  for _ = 1, longest do
-    local stop = #list
-    for i = begin, stop do
-      for _, symbol in ipairs(symbols) do
-        list[#list + 1] = list[i] == '' and symbol or list[i] .. ' ' .. symbol
-      end
-    end
-    begin = stop + 1
-  end
+  local list = {}
+  test.each_string(symbols, longest, function(string) list[#list + 1] = table.concat(string, ' ') end)
   return list
 end
 
@@ -59,10 +51,8 @@ test('lists and descriptions distinguish grammars and automata', function()
   test.fails("did you mean 'dyck_pda'", function() pd.pda.load('dyk_pda') end)
   test.fails('a file is named with its ending, .lua or .pda', function() pd.pda.load('mine') end)
   test.fails("'an_bn' has several hints: 'an_bn/dead_states', ", function() pd.pda.load('an_bn') end)
-  test.fails("unknown option 'types'", function() pd.pda.load('dyck_pda', { types = 2 }) end)
   local mixed = temporary('.lua', "bottom '_'\nrule \"S -> 'a'\"\n")
-  test.fails(":2: 'rule' belongs to a grammar, and this file describes a pushdown automaton",
-    function() pd.pda.load(mixed) end)
+  test.fails(":2: 'rule' belongs to a grammar, and this file describes a pushdown automaton", pd.pda.load, mixed)
   os.remove(mixed)
 end)
 
@@ -154,7 +144,6 @@ test('runs describe themselves', function()
   test.equal(#runs, 4)
   test.near(half:log_weight('0 0 0 0'), runs[1] and math.log(0.5 * 0.5))
   test.fails('more than 5 moves', function() reversal:all_runs('0 0 0 0 0 0 0', { limit = 5 }) end)
-  test.fails("'limit' must be at least 1", function() reversal:all_runs('0', { limit = 0 }) end)
 end)
 
 test('pictures are drawn, of long strings too', function()
@@ -175,10 +164,8 @@ test('pictures are drawn, of long strings too', function()
   local dot = reversal:trace('0 0'):dot()
   assert(dot:find('^digraph') and dot:find('peripheries=2'))
   if not reduced then
-    test.fails('too large for a picture', function() reversal:trace(('0 '):rep(700)):svg() end)
+    test.fails('too large for a picture', function() reversal:trace(('0 '):rep(400)):svg() end)
   end
-  test.fails("option 'trace' .* is missing", function() require 'pushdown.plot'.automaton{} end)
-  test.fails("option 'run' must be a Run, got 3", function() require 'pushdown.plot'.run{ run = 3 } end)
 end)
 
 test('a model shows its best run', function()
@@ -200,8 +187,6 @@ test('a model shows its best run', function()
   assert(run:svg():find('>s0<'))
   test.equal(#m:best_run(''):steps(), 0)
   test.fails("'x' is not in the alphabet", function() m:best_run('x') end)
-  local plain = pd.model.language_model{ alphabet = { '0' }, stack = { kind = 'superposition' } }
-  test.fails('must have a nondeterministic stack', function() plain:best_run('0') end)
 end)
 
 test('automata of grammars have their weights', function()
@@ -268,8 +253,6 @@ test('bad input is named', function()
   local function make(options) return function() return pd.pda(options) end end
   test.fails('list of transitions', make{})
   test.fails('at least one transition', make{ transitions = {} })
-  test.fails('the bottom symbol is missing', make{ transitions = { 'q, _ --a--> r, pop' } })
-  test.fails("unknown option 'botom', did you mean 'bottom'", make{ botom = '_', transitions = {} })
   test.fails('transition 2: expected push y, replace y or pop',
     make{ bottom = '_', transitions = { 'q, _ --a--> r, pop', 'q, _ --b--> r, drop' } })
   test.fails('transition 1: the weight of a transition must be a number of at least 0, got %-1',
@@ -280,12 +263,7 @@ test('bad input is named', function()
     { state = 'q', top = '_', symbol = 'a', pop = true } } })
   test.fails("'accepting' must be a list",
     make{ bottom = '_', accepting = 'q', transitions = { 'q, _ --a--> q, pop' } })
-  test.fails("state 'p' is not in the list", make{ bottom = '_', accepting = { 'p' }, states = { 'q' },
-    transitions = { 'q, _ --a--> q, pop' } })
   test.fails("symbol '2' is not in the alphabet", function() reversal:accepts('0 2') end)
-  test.fails("'bottom' must be one of 'reexposed' and 'original', got \"top\"",
-    function() reversal:trace('0', { bottom = 'top' }) end)
-  test.fails("unknown option 'acepted'", function() reversal:best_run('0', { acepted = false }) end)
   test.fails('text:1: expected , after the next state r', function() pd.pda.parse('q, _ --a--> r') end)
   test.fails('cannot read the automaton file', function() pd.pda.load('/nowhere/x.pda') end)
 end)

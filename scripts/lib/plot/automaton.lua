@@ -7,6 +7,8 @@ local heavy_edges = require 'pushdown.plot.heavy_edges'
 local shared = require 'pushdown.plot.rows'
 local svg = require 'pushdown.plot.svg'
 
+local key = heavy_edges.key
+
 local node_height, row_gap = 26, 64
 local few_edges = 60   -- up to this number all edges are shown
 local most_each = 12   -- edges for each symbol, unless the mass is given
@@ -21,29 +23,6 @@ local function weight_text(log_weight)
   if math.abs(log_weight) < 1e-12 then return '1' end
   if math.abs(log_weight) > 600 then return ('e^%.1f'):format(log_weight) end
   return ('%.3g'):format(math.exp(log_weight))
-end
-
--- Rows ordered by state, then by top symbol, in the order of first appearance.
-local function rows_of(nodes)
-  local states, by_state, row, count = {}, {}, {}, 0
-  for _, node in ipairs(nodes) do
-    if not by_state[node.state] then
-      by_state[node.state] = {}
-      states[#states + 1] = node.state
-    end
-    local tops = by_state[node.state]
-    if not tops[node.top] then
-      tops[#tops + 1] = node.top
-      tops[node.top] = true
-    end
-  end
-  for _, state in ipairs(states) do
-    for _, top in ipairs(by_state[state]) do
-      count = count + 1
-      row[state .. '\n' .. top] = count
-    end
-  end
-  return row, count
 end
 
 -- A cubic curve with level ends, bent by `bend` pixels in the middle: the heights of its control points,
@@ -125,7 +104,7 @@ local function draw(spec)
     return automaton_rows(nodes, edges, { input = input, title = spec.title, width = spec.width, shade = shade,
       note = note and note .. ' Wider edges carry more weight.' })
   end
-  local row, rows = rows_of(nodes)
+  local rows, index_of = heavy_edges.rows_of(nodes)
 
   local widest, weighted = 0, false
   for _, node in ipairs(nodes) do
@@ -145,20 +124,20 @@ local function draw(spec)
   local columns, by_key, boxes = {}, {}, {}
   for _, node in ipairs(nodes) do
     node.x = left + node.time * gap
-    node.y = top + (row[node.state .. '\n' .. node.top] - 1) * row_gap
+    node.y = top + (index_of(node) - 1) * row_gap
     columns[node.time] = columns[node.time] or {}
     table.insert(columns[node.time], node)
     boxes[#boxes + 1] = { node.x, node.y, widest / 2, node_height / 2 }
-    by_key[node.time .. '\n' .. node.state .. '\n' .. node.top] = node
+    by_key[key(node)] = node
   end
   local width = left + #input * gap + widest / 2 + 24
-  local height = top + (rows - 1) * row_gap + 56
+  local height = top + (#rows - 1) * row_gap + 56
   -- Bent edges can leave the rows.
   local paths, highest, lowest = {}, top, height - 40
   for i, edge in ipairs(edges) do
-    local to = by_key[edge.time .. '\n' .. edge.state .. '\n' .. edge.top]
-    local from = edge.from and by_key[edge.from.time .. '\n' .. edge.from.state .. '\n' .. edge.from.top]
-      or { x = left - widest / 2 - margin, y = by_key['0\n' .. nodes[1].state .. '\n' .. nodes[1].top].y, time = -1 }
+    local to = by_key[key(edge)]
+    local from = edge.from and by_key[key(edge.from)]
+      or { x = left - widest / 2 - margin, y = nodes[1].y, time = -1 }
     local x1 = from.time < 0 and from.x + 4 or from.x + widest / 2
     local x2 = to.x - widest / 2 - 1
     local c1, c2, at = curve(from.y, to.y, clear_bend(from, to, x1, x2, widest / 2, columns))
@@ -169,18 +148,14 @@ local function draw(spec)
   end
   local shift = math.max(0, top - node_height - highest)
   local canvas = svg.canvas(math.ceil(width), math.ceil(math.max(height, lowest + 40) + shift) + (note and 20 or 0))
-  canvas:add('defs', {}, '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
-    .. 'markerHeight="8" orient="auto"><path d="M0 0.8L8 4L0 7.2z" fill="' .. svg.ink .. '"/></marker>')
-  if spec.title then
-    canvas:text(width / 2, 24, spec.title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
-      ['font-weight'] = 'bold' })
-  end
+  canvas:define_tip()
+  canvas:title(spec.title, width / 2)
   local heading = spec.title and 52 or 26
   for time = 0, #input do
     local x = left + time * gap
     if time > 0 then
       canvas:line(x - gap / 2, heading + 8, x - gap / 2, canvas.height - 12, { stroke = svg.grid })
-      canvas:text(x, heading, 'reads ' .. input[time], { ['text-anchor'] = 'middle', ['font-weight'] = 'bold' })
+      canvas:centred(x, heading, 'reads ' .. input[time], { ['font-weight'] = 'bold' })
     end
   end
   for _, path in ipairs(paths) do
@@ -190,10 +165,7 @@ local function draw(spec)
         path.c1 + shift, path.x2 - third, path.c2 + shift, path.x2, path.y2 + shift) })
   end
   for _, path in ipairs(paths) do
-    local x, y = path.x, path.y + shift + 4.5
-    canvas:text(x, y, path.text, { ['text-anchor'] = 'middle', stroke = '#ffffff', ['stroke-width'] = 5,
-      ['stroke-linejoin'] = 'round' })
-    canvas:text(x, y, path.text, { ['text-anchor'] = 'middle' })
+    canvas:on_lines(path.x, path.y + shift + 4.5, path.text, 5)
   end
   if edges[1] and not edges[1].from then
     canvas:add('circle', { cx = left - widest / 2 - margin, cy = paths[1].y1 + shift, r = 4, fill = svg.ink })
@@ -206,7 +178,7 @@ local function draw(spec)
     end
     if node.accepted then box(3, '#ffffff') end
     box(0, shade(node.share))
-    canvas:text(node.x, node.y + shift + 4.5, node.text, { ['text-anchor'] = 'middle' })
+    canvas:centred(node.x, node.y + shift + 4.5, node.text)
   end
   if note then
     canvas:text(24, canvas.height - 10, note, { ['font-size'] = 12, fill = '#555555' })

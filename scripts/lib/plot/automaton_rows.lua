@@ -1,33 +1,11 @@
 -- The stack automaton of a long string as SVG: a row for each configuration, and a narrow column for each symbol, with
 -- the symbol on the axis. Circles grow and darken with their share of the weight, and edges with their mass. An edge
 -- has no label; its stack symbol is that of the row in which it ends.
-local key = require 'pushdown.plot.heavy_edges'.key
+local heavy_edges = require 'pushdown.plot.heavy_edges'
 local legend = require 'pushdown.plot.legend'
 local svg = require 'pushdown.plot.svg'
 
 local largest = 6  -- radius of a node that has all the weight
-
--- Rows ordered by state, then by top symbol, in the order of first appearance; and whether there are several states.
-local function rows_of(nodes)
-  local rows, row, states = {}, {}, {}
-  local several = false
-  for _, node in ipairs(nodes) do
-    several = several or node.state ~= nodes[1].state
-    states[node.state] = states[node.state] or #rows + 1
-    local name = node.state .. '\n' .. node.top
-    if not row[name] then
-      row[name] = { state = node.state, top = node.top, rank = states[node.state] }
-      rows[#rows + 1] = row[name]
-      row[name].first = #rows
-    end
-  end
-  table.sort(rows, function(a, b)
-    if a.rank ~= b.rank then return a.rank < b.rank end
-    return a.first < b.first
-  end)
-  for i, one in ipairs(rows) do one.index = i end
-  return rows, row, several
-end
 
 -- The upward bend of an edge: longer edges bend more, so that nested ones stay apart.
 local function bend_of(span) return span > 1 and math.min(70, 6 + 4 * span ^ 0.75) or 0 end
@@ -42,7 +20,7 @@ end
 -- title, width, note, shade.
 return function(nodes, edges, options)
   local input, title = options.input, options.title
-  local rows, row, several = rows_of(nodes)
+  local rows, place_of, several = heavy_edges.rows_of(nodes)
   local labels, highest = {}, 0
   for i, one in ipairs(rows) do labels[i] = several and one.state .. ', ' .. one.top or one.top end
   for _, edge in ipairs(edges) do
@@ -51,7 +29,7 @@ return function(nodes, edges, options)
     end
   end
   local gap = math.max(30, math.min(84, highest + 16))
-  local function index_of(node) return row[node.state .. '\n' .. node.top].index - 1 end
+  local function index_of(node) return place_of(node) - 1 end
   -- The room for edges above the first row.
   local above = 0
   for _, edge in ipairs(edges) do
@@ -68,19 +46,16 @@ return function(nodes, edges, options)
   canvas.height = canvas.height + 18 * #note
   local function x_at(time) return left + time * step end
   local function y_at(node) return top + index_of(node) * gap end
-  if title then
-    canvas:text(canvas.width / 2, 24, title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
-      ['font-weight'] = 'bold' })
-  end
+  canvas:title(title)
   for i, one in ipairs(rows) do
     canvas:line(left, y_at(one), x_at(#input), y_at(one), { stroke = svg.grid })
-    canvas:text(left - 14, y_at(one) + 4.5, labels[i], { ['text-anchor'] = 'end' })
+    canvas:before(left - 14, y_at(one) + 4.5, labels[i])
   end
   for time, symbol in ipairs(input) do
     canvas:line(x_at(time), top - 8, x_at(time), bottom + 18, { stroke = '#f1f1f1' })
-    canvas:text(x_at(time), bottom + 34, symbol, { ['text-anchor'] = 'middle' })
+    canvas:centred(x_at(time), bottom + 34, symbol)
   end
-  canvas:text(left - 14, bottom + 34, 'reads', { ['text-anchor'] = 'end', fill = '#555555' })
+  canvas:before(left - 14, bottom + 34, 'reads', { fill = '#555555' })
   for _, edge in ipairs(edges) do
     if edge.from then
       local x1, y1, x2, y2 = x_at(edge.from.time), y_at(edge.from), x_at(edge.time), y_at(edge)
@@ -94,8 +69,8 @@ return function(nodes, edges, options)
   end
   local drawn = {}
   for _, node in ipairs(nodes) do
-    if not drawn[key(node)] then
-      drawn[key(node)] = true
+    if not drawn[heavy_edges.key(node)] then
+      drawn[heavy_edges.key(node)] = true
       local x, y, radius = x_at(node.time), y_at(node), 1.8 + (largest - 1.8) * math.sqrt(node.share)
       if node.accepted then
         canvas:add('circle', { cx = x, cy = y, r = radius + 2.5, fill = '#ffffff', stroke = svg.ink,

@@ -32,10 +32,7 @@ local function draw(spec)
   for i, series in ipairs(spec.series) do names[i] = series.name or ('series ' .. i) end
   local with_legend = #names > 1 or spec.legend
   local canvas = svg.canvas(spec.width, spec.height)
-  local area = {
-    left = 34 + svg.widest(axis.labels) + (y_label and 14 or 0), right = canvas.width - 16,
-    top = spec.title and 40 or 16, bottom = canvas.height - (spec.x_label and 52 or 32),
-  }
+  local area = canvas:area({ title = spec.title, x_label = spec.x_label, y_label = y_label }, axis.labels)
   local entries, legend_x, legend_y = {}, nil, area.top
   for i, name in ipairs(with_legend and names or {}) do
     entries[i] = { name = name, draw = function(target, x, y)
@@ -101,28 +98,23 @@ local function draw(spec)
           canvas:add('path', { d = whisker, stroke = svg.ink, ['stroke-width'] = 1.2 })
         end
       else
-        canvas:text(left + width / 2, zero - 5, '–', { ['text-anchor'] = 'middle' })
+        canvas:centred(left + width / 2, zero - 5, '–')
       end
     end
     if under > 0 then
-      canvas:text(middle, area.bottom + 15, spec.under.texts[k] or '', { ['text-anchor'] = 'middle',
-        ['font-size'] = 11, fill = '#666666' })
+      canvas:centred(middle, area.bottom + 15, spec.under.texts[k] or '', { ['font-size'] = 11, fill = '#666666' })
     end
     if slanted then
-      local y = area.bottom + under + 15
-      canvas:text(middle + 4, y, category, { ['text-anchor'] = 'end',
-        transform = ('rotate(-35 %s %s)'):format(svg.number(middle + 4), svg.number(y)) })
+      canvas:rotated(middle + 4, area.bottom + under + 15, category, -35, 'end')
     else
-      canvas:text(middle, area.bottom + under + 19, category, { ['text-anchor'] = 'middle' })
+      canvas:centred(middle, area.bottom + under + 19, category)
     end
   end
   if zero < area.bottom - 0.5 then canvas:line(area.left, zero, area.right, zero) end
   if reference then
     local y = y_at(reference.value)
     canvas:line(area.left, y, area.right, y, { ['stroke-dasharray'] = '4 3' })
-    if reference.name then
-      canvas:text(area.right - 4, y - 5, reference.name, { ['text-anchor'] = 'end' })
-    end
+    if reference.name then canvas:before(area.right - 4, y - 5, reference.name) end
   end
   canvas:frame(area)
   legends.draw(canvas, entries, legend_x or area.right + 12, legend_y, sample)

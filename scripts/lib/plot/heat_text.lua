@@ -1,33 +1,21 @@
 -- Heat maps in the terminal: one character for each value, darker for larger values.
 local axes = require 'pushdown.plot.axes'
+local heat = require 'pushdown.plot.heat'
 local text = require 'pushdown.plot.text'
 
 local unicode, ascii = { ' ', '░', '▒', '▓', '█' }, { ' ', '.', ':', '*', '#' }
 
-local width_of = axes.text_length
-
-local function padded(label, width) return (' '):rep(width - width_of(label)) .. label end
-
 -- The heat map of plot.heat_map as text.
 return function(spec)
-  local shades = ascii
-  if spec.ascii == false or spec.ascii == nil and text.utf8_locale() then shades = unicode end
-  local low, high, columns, labels = spec.low, spec.high, 0, 0
-  for i, row in ipairs(spec.values) do
-    columns = math.max(columns, table.maxn(row))
-    for k = 1, table.maxn(row) do
-      if axes.finite(row[k]) then
-        if not spec.low then low = math.min(low or row[k], row[k]) end
-        if not spec.high then high = math.max(high or row[k], row[k]) end
-      end
-    end
-    labels = math.max(labels, width_of((spec.y_labels or {})[i] or ''))
-  end
-  low, high = low or 0, high or 1
+  local shades = text.is_plain(spec) and ascii or unicode
+  local columns, low, high = heat.columns(spec.values), heat.range(spec.values)
+  local labels = 0
+  for i in ipairs(spec.values) do labels = math.max(labels, text.width((spec.y_labels or {})[i] or '')) end
+  low, high = spec.low or low or 0, spec.high or high or 1
   if low == high then high = low + 1 end
   -- A cell is as wide as the widest column label, if there is room for that.
   local cell, room = 1, (spec.columns or text.terminal_width()) - labels - 3
-  for k = 1, columns do cell = math.max(cell, width_of((spec.x_labels or {})[k] or '') + 1) end
+  for k = 1, columns do cell = math.max(cell, text.width((spec.x_labels or {})[k] or '') + 1) end
   if cell * columns > room then cell = 1 end
   local lines = {}
   if spec.title then lines[1] = spec.title end
@@ -38,11 +26,11 @@ return function(spec)
       -- The lightest shade means just above the smallest value.
       cells[k] = (share and shades[math.min(#shades, math.floor(share * #shades) + 1)] or ' '):rep(cell)
     end
-    lines[#lines + 1] = padded((spec.y_labels or {})[i] or '', labels) .. ' |' .. table.concat(cells) .. '|'
+    lines[#lines + 1] = text.padded((spec.y_labels or {})[i] or '', labels, true) .. ' |' .. table.concat(cells) .. '|'
   end
   if spec.x_labels and cell > 1 then
     local cells = {}
-    for k = 1, columns do cells[k] = padded(spec.x_labels[k] or '', cell) end
+    for k = 1, columns do cells[k] = text.padded(spec.x_labels[k] or '', cell, true) end
     lines[#lines + 1] = (' '):rep(labels + 2) .. table.concat(cells)
   elseif spec.x_labels and columns > 0 then
     lines[#lines + 1] = ('%s%s ... %s'):format((' '):rep(labels + 2), spec.x_labels[1] or '',

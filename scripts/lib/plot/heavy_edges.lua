@@ -7,6 +7,27 @@ local M = {}
 
 function M.key(node) return ('%d\n%s\n%s'):format(node.time, node.state, node.top) end
 
+-- The rows of a picture: the configurations {state =, top =}, by state and then by top symbol in the order of first
+-- appearance; a function that returns the number of the row of a node; and whether there are several states.
+function M.rows_of(nodes)
+  local states, rows, number = {}, {}, {}
+  for _, node in ipairs(nodes) do
+    local tops = states[node.state]
+    if not tops then
+      tops = {}
+      states[node.state], states[#states + 1] = tops, tops
+    end
+    if not tops[node.top] then tops[node.top], tops[#tops + 1] = true, { state = node.state, top = node.top } end
+  end
+  for _, tops in ipairs(states) do
+    for _, row in ipairs(tops) do
+      rows[#rows + 1] = row
+      number[row.state .. '\n' .. row.top] = #rows
+    end
+  end
+  return rows, function(node) return number[node.state .. '\n' .. node.top] end, #states > 1
+end
+
 -- Computes the mass of every edge.
 local function weigh(nodes, edges)
   local by_key, total = {}, {}

@@ -176,12 +176,8 @@ end
 local function draw(spec)
   local figure = figures.figure(spec, 'plot.lines')
   local canvas = svg.canvas(spec.width, spec.height)
-  local area = {
-    left = 34 + svg.widest(figure.y.labels) + (figure.y_label and 14 or 0),
-    right = canvas.width - math.max(16, svg.widest { figure.x.labels[#figure.x.labels] or '' } / 2 + 8),
-    top = figure.title and 40 or 16,
-    bottom = canvas.height - (figure.x_label and 52 or 32),
-  }
+  local area = canvas:area(figure, figure.y.labels)
+  area.right = math.min(area.right, canvas.width - svg.widest { figure.x.labels[#figure.x.labels] or '' } / 2 - 8)
   local function x_at(value) return area.left + figure.x.place(value) * (area.right - area.left) end
   -- The lower edge of a band can be 0, which a logarithmic axis cannot show; the band then reaches to the bottom.
   local function y_at(value) return area.bottom - (figure.y.place(value) or 0) * (area.bottom - area.top) end
@@ -204,8 +200,7 @@ local function draw(spec)
   canvas:frame(area)
   canvas:add('g', { ['clip-path'] = 'url(#' .. id .. ')' }, table.concat(group.parts, '\n'))
   if figure.empty then
-    canvas:text((area.left + area.right) / 2, (area.top + area.bottom) / 2, 'no data',
-      { ['text-anchor'] = 'middle', fill = '#777777' })
+    canvas:centred((area.left + area.right) / 2, (area.top + area.bottom) / 2, 'no data', { fill = '#777777' })
   end
   draw_legend()
   canvas:labels(area, figure.title, figure.x_label, figure.y_label, height)

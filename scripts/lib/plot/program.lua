@@ -210,9 +210,7 @@ local function draw(spec)
   local canvas = svg.canvas(math.ceil(width), math.ceil(height + top))
   canvas:add('defs', {}, '<marker id="arrow" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="7" markerHeight="7" '
     .. 'orient="auto"><path d="M0 0L8 4L0 8z" fill="' .. svg.ink .. '"/></marker>')
-  if spec.title then
-    canvas:text(width / 2, 24, spec.title, { ['text-anchor'] = 'middle', ['font-size'] = 15, ['font-weight'] = 'bold' })
-  end
+  canvas:title(spec.title, width / 2)
   for _, edge in ipairs(graph.edges) do draw_edge(canvas, edge) end
   for i, edge in ipairs(graph.back) do draw_back(canvas, edge, inner + i * lane - 6) end
   for _, node in ipairs(graph.nodes) do
@@ -220,8 +218,8 @@ local function draw(spec)
     canvas:add('rect', { x = node.x - node.width / 2, y = node.y - node.height / 2, width = node.width,
       height = node.height, rx = 4, fill = colours[1], stroke = colours[2] })
     for i, line in ipairs(node.lines) do
-      canvas:text(node.x, node.y - node.height / 2 + i * line_height, line, { ['text-anchor'] = 'middle',
-        ['font-size'] = i == 1 and 12 or 10.5, ['font-weight'] = i == 1 and 'bold' or 'normal' })
+      canvas:centred(node.x, node.y - node.height / 2 + i * line_height, line,
+        { ['font-size'] = i == 1 and 12 or 10.5, ['font-weight'] = i == 1 and 'bold' or 'normal' })
     end
   end
   return canvas:document(spec.title)

@@ -66,10 +66,7 @@ local function draw(spec)
   local left, top = 66, (spec.title and 40 or 12) + 34
   local base = top + tallest * floor_height + 8
   local canvas = svg.canvas(math.ceil(math.max(left + count * cell + 20, legend + 330)), math.ceil(base + 96 + down))
-  if spec.title then
-    canvas:text(canvas.width / 2, 24, spec.title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
-      ['font-weight'] = 'bold' })
-  end
+  canvas:title(spec.title)
   local x, y = left, (spec.title and 40 or 12) + 8
   for _, action in ipairs { 'push', 'replace', 'pop' } do
     mark(canvas, action, x + 5, y - 4, 5)
@@ -86,7 +83,7 @@ local function draw(spec)
   local rows = { { 'reads', base + 20 }, { 'move', base + down + 42 }, { 'state', base + down + 64 },
     { 'weight', base + down + 84 } }
   for _, row in ipairs(rows) do
-    canvas:text(left - 10, row[2], row[1], { ['text-anchor'] = 'end', fill = '#555555' })
+    canvas:before(left - 10, row[2], row[1], { fill = '#555555' })
   end
   canvas:line(left, base, left + count * cell, base)
   local every = math.max(1, math.ceil((svg.widest(texts) + 4) / cell))
@@ -101,22 +98,19 @@ local function draw(spec)
         height = floor_height - (floor_height > 6 and 2 or 0), fill = fill, stroke = svg.ink,
         ['stroke-width'] = new and 2.2 or floor_height > 6 and 0.6 or 0 })
       if floor_height >= 13 and cell >= svg.text_width(symbol) + 4 then
-        canvas:text(middle, base - (height - 0.5) * floor_height + 3.5, symbol, { ['text-anchor'] = 'middle',
-          ['font-size'] = 12, fill = light[fill] and '#ffffff' or svg.ink })
+        canvas:centred(middle, base - (height - 0.5) * floor_height + 3.5, symbol,
+          { ['font-size'] = 12, fill = light[fill] and '#ffffff' or svg.ink })
       end
     end
     if step then
-      local small = { ['text-anchor'] = 'middle', ['font-size'] = cell >= 12 and 13 or math.max(5, cell) }
       if upright then
-        local at_x, at_y = middle + 4, base + 9
-        canvas:text(at_x, at_y, step.symbol, { ['text-anchor'] = 'end',
-          transform = ('rotate(-90 %s %s)'):format(svg.number(at_x), svg.number(at_y)) })
+        canvas:rotated(middle + 4, base + 9, step.symbol, -90, 'end')
       else
-        canvas:text(middle, base + 20, step.symbol, small)
+        canvas:centred(middle, base + 20, step.symbol, { ['font-size'] = cell >= 12 and 13 or math.max(5, cell) })
       end
       mark(canvas, step.action, middle, base + down + 38, math.min(5, cell / 2 - 0.5))
       if cell >= 34 then
-        canvas:text(middle, base + down + 84, step.text, { ['text-anchor'] = 'middle', ['font-size'] = 11 })
+        canvas:centred(middle, base + down + 84, step.text, { ['font-size'] = 11 })
       end
     end
     local state = step and step.next or (steps[1] and steps[1].state) or ''

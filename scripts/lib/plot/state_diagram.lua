@@ -38,9 +38,12 @@ local function lines_of(transitions, stack_symbols)
   return lines
 end
 
--- Arrows by pairs of states: {from, to, lines}.
-local function arrows_of(pda)
-  local arrows, by_pair = {}, {}
+-- What the pictures of an automaton show: states, accepting, dead (a set), number (by state), arrows {from, to, lines},
+-- by_pair, caption.
+local function facts_of(pda)
+  local arrows, by_pair, dead, number = {}, {}, {}, {}
+  for _, state in ipairs(pda:dead()) do dead[state] = true end
+  for i, state in ipairs(pda:states()) do number[state] = i end
   local stack_symbols = #pda:stack_symbols()
   for _, transition in ipairs(pda:transitions()) do
     if transition.weight > 0 then
@@ -57,7 +60,8 @@ local function arrows_of(pda)
     arrow.twin = by_pair[arrow.to .. '\n' .. arrow.from] ~= nil and arrow.from ~= arrow.to
     arrow.width, arrow.height = svg.widest(arrow.lines) + 6, line_height * #arrow.lines
   end
-  return arrows, by_pair
+  return { states = pda:states(), accepting = pda:accepting(), dead = dead, number = number, arrows = arrows,
+    by_pair = by_pair, caption = pda:at_bottom() and 'accepts with the bottom symbol %s alone on the stack' }
 end
 
 -- The column of each state: its distance from the start state; unreachable states come last.
@@ -171,16 +175,14 @@ end
 
 local function draw_label(canvas, box, lines)
   for i, text in ipairs(lines) do
-    local y = box.y - box.half_height + (i - 0.5) * line_height + 4.5
-    canvas:text(box.x, y, text, { ['text-anchor'] = 'middle', stroke = '#ffffff', ['stroke-width'] = 4,
-      ['stroke-linejoin'] = 'round' })
-    canvas:text(box.x, y, text, { ['text-anchor'] = 'middle' })
+    canvas:on_lines(box.x, box.y - box.half_height + (i - 0.5) * line_height + 4.5, text, 4)
   end
 end
 
 -- Sets the places of the circles; `radius` is that of a circle.
-local function place(states, arrows, by_pair, radius)
-  local columns = columns_of(states, arrows)
+local function place(facts, radius)
+  local arrows, by_pair = facts.arrows, facts.by_pair
+  local columns = columns_of(facts.states, arrows)
   local nodes, by_state = {}, {}
   local x = 0
   for at = 0, #columns do
@@ -224,18 +226,17 @@ end
 
 local function draw(spec)
   local pda = spec.pda
-  local states, accepting, dead = pda:states(), pda:accepting(), {}
-  for _, state in ipairs(pda:dead()) do dead[state] = true end
-  local arrows, by_pair = arrows_of(pda)
+  local facts = facts_of(pda)
+  local states, arrows, by_pair = facts.states, facts.arrows, facts.by_pair
   local labels = 0
   for _, arrow in ipairs(arrows) do labels = labels + #arrow.lines end
   check(#states <= most_states and labels <= most_labels, 'plot.state_diagram',
     'an automaton of %d states and %d labels is too large for a picture', #states, labels)
   local radius = math.max(22, svg.widest(states) / 2 + 8)
-  local nodes, by_state = place(states, arrows, by_pair, radius)
+  local nodes, by_state = place(facts, radius)
   local boxes = {}
   for _, node in ipairs(nodes) do
-    node.accepting = accepting[node.state] ~= nil
+    node.accepting = facts.accepting[node.state] ~= nil
     local loop = by_pair[node.state .. '\n' .. node.state]
     if loop then
       local box = { x = node.x, y = node.y - radius - 34 - loop.height / 2, half_width = loop.width / 2,
@@ -274,8 +275,7 @@ local function draw(spec)
     if arrow.path then for t = 0, 1.01, 0.1 do cover(arrow.path.at(t)) end end
   end
   local title = spec.title or (pda:name() ~= '' and pda:name() or nil)
-  local caption = pda:at_bottom()
-    and 'accepts with the bottom symbol ' .. pda:stack_symbols()[1] .. ' alone on the stack'
+  local caption = facts.caption and facts.caption:format(pda:stack_symbols()[1])
   local margin = 24
   local width = math.max(right - left + 2 * margin, svg.text_width(caption or '') + 2 * margin,
     1.2 * svg.text_width(title or '') + 2 * margin)
@@ -283,11 +283,8 @@ local function draw(spec)
   local dy = -top + (title and 44 or margin)
   local height = bottom + dy + margin + (caption and 20 or 0)
   local canvas = svg.canvas(math.ceil(width), math.ceil(height))
-  canvas:add('defs', {}, '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
-    .. 'markerHeight="8" orient="auto"><path d="M0 0.8L8 4L0 7.2z" fill="' .. svg.ink .. '"/></marker>')
-  if title then
-    canvas:text(width / 2, 24, title, { ['text-anchor'] = 'middle', ['font-size'] = 15, ['font-weight'] = 'bold' })
-  end
+  canvas:define_tip()
+  canvas:title(title, width / 2)
   for _, node in ipairs(nodes) do node.x, node.y = node.x + dx, node.y + dy end
   for _, box in ipairs(boxes) do box.x, box.y = box.x + dx, box.y + dy end
   local function draw_path(text, ...)
@@ -309,22 +306,22 @@ local function draw(spec)
   draw_path('M%.1f %.1fL%.1f %.1f', start.x - radius - 40, start.y, start.x - radius - (start.accepting and 6 or 2),
     start.y)
   for _, node in ipairs(nodes) do
-    local fill = dead[node.state] and '#d9d9d9' or '#ffffff'
+    local fill = facts.dead[node.state] and '#d9d9d9' or '#ffffff'
     if node.accepting then
       canvas:add('circle', { cx = node.x, cy = node.y, r = radius + 4, fill = fill, stroke = svg.ink,
         ['stroke-width'] = 1.2 })
     end
     canvas:add('circle', { cx = node.x, cy = node.y, r = radius, fill = fill, stroke = svg.ink,
       ['stroke-width'] = 1.2 })
-    canvas:text(node.x, node.y + 4.5, node.state, { ['text-anchor'] = 'middle' })
+    canvas:centred(node.x, node.y + 4.5, node.state)
   end
   for _, arrow in ipairs(arrows) do draw_label(canvas, arrow.path and arrow.path.label or arrow.box, arrow.lines) end
   if caption then
-    canvas:text(width / 2, height - 12, caption, { ['text-anchor'] = 'middle', ['font-style'] = 'italic' })
+    canvas:centred(width / 2, height - 12, caption, { ['font-style'] = 'italic' })
   end
   return canvas:document(title or 'State diagram')
 end
 
-return { svg = draw, arrows_of = arrows_of, place = place, options = { {
+return { svg = draw, facts_of = facts_of, place = place, options = { {
   { 'pda', nil, 'the automaton', type = 'Pda', required = true },
 }, rows.picture } }

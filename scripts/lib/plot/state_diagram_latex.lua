@@ -19,25 +19,22 @@ local function is_blocked(from, to, nodes, radius)
 end
 
 local function text_of(spec)
-  local pda = spec.pda
-  local states, accepting, dead, number = pda:states(), pda:accepting(), {}, {}
-  for _, state in ipairs(pda:dead()) do dead[state] = true end
-  local arrows, by_pair = diagram.arrows_of(pda)
+  local pda, facts = spec.pda, diagram.facts_of(spec.pda)
+  local states, arrows, number = facts.states, facts.arrows, facts.number
   local shown = {}  -- about as wide as the names in LaTeX
   for i, state in ipairs(states) do
     local name = latex.name(state)
     shown[i] = name:find '^%$' and name:gsub('\\%a+', 'x'):gsub('[${}_^\\]', '') or state
   end
   local radius = math.max(22, svg.widest(shown) / 2 + 8)
-  local nodes, by_state = diagram.place(states, arrows, by_pair, radius)
+  local nodes, by_state = diagram.place(facts, radius)
   local out = { '% \\usepackage{tikz}', '% \\usetikzlibrary{automata}',
     '\\begin{tikzpicture}[->, auto, initial text=, every node/.append style={align=center, font=\\small},',
     ('    every state/.append style={minimum size=%.2fcm, inner sep=1pt}]'):format(2 * radius / pixels) }
   for i, state in ipairs(states) do
     local node = by_state[state]
-    number[state] = i
     out[#out + 1] = ('  \\node[state%s%s%s] (s%d) at (%.2f, %.2f) {%s};'):format(i == 1 and ', initial' or '',
-      accepting[state] and ', accepting' or '', dead[state] and ', fill=black!15' or '', i, node.x / pixels,
+      facts.accepting[state] and ', accepting' or '', facts.dead[state] and ', fill=black!15' or '', i, node.x / pixels,
       (0 - node.y) / pixels, latex.name(state))
   end
   for i, arrow in ipairs(arrows) do
@@ -50,9 +47,9 @@ local function text_of(spec)
       number[arrow.from], shape, table.concat(lines, '\\\\'), number[arrow.to])
   end
   if #arrows > 0 then out[#out] = out[#out] .. ';' end
-  if pda:at_bottom() then
-    out[#out + 1] = ('  \\node[below=2mm] at (current bounding box.south) {accepts with the bottom symbol %s alone on '
-      .. 'the stack};'):format(latex.symbol(pda:stack_symbols()[1]))
+  if facts.caption then
+    out[#out + 1] = ('  \\node[below=2mm] at (current bounding box.south) {%s};'):format(
+      facts.caption:format(latex.symbol(pda:stack_symbols()[1])))
   end
   return table.concat(out, '\n') .. '\n\\end{tikzpicture}\n'
 end

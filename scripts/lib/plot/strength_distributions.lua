@@ -3,6 +3,7 @@ local axes = require 'pushdown.plot.axes'
 local check = require 'pushdown.plot.figure'.check
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
+local text = require 'pushdown.plot.text'
 local trim = require 'pushdown.text.trim'
 local words = require 'pushdown.plot.word_strengths'
 
@@ -31,10 +32,7 @@ local function draw(spec)
   a_line = math.max(1, math.ceil(found.steps / math.max(1, lines)))
   local line_height = #names * (height + row_gap) + 34
   local canvas = svg.canvas(spec.width or left + a_line * (chart + gap) + 10, top + math.max(1, lines) * line_height)
-  if spec.title then
-    canvas:text(canvas.width / 2, 22, spec.title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
-      ['font-weight'] = 'bold' })
-  end
+  canvas:title(spec.title, nil, 22)
   for t, word in ipairs(found.words) do
     local x = left + (t - 1) % a_line * (chart + gap)
     local line_top = top + math.floor((t - 1) / a_line) * line_height
@@ -43,9 +41,9 @@ local function draw(spec)
       local chances = found.distributions[name][t]
       local width = chart / #chances
       if (t - 1) % a_line == 0 then
-        canvas:text(left - 30, y + height / 2 + 4, name, { ['text-anchor'] = 'end', ['font-weight'] = 'bold' })
+        canvas:before(left - 30, y + height / 2 + 4, name, { ['font-weight'] = 'bold' })
         for _, tick in ipairs { 0, 1 } do
-          canvas:text(left - 7, y + (1 - tick) * height + 4, tick, { ['text-anchor'] = 'end', ['font-size'] = 10 })
+          canvas:before(left - 7, y + (1 - tick) * height + 4, tick, { ['font-size'] = 10 })
         end
       end
       canvas:line(x, y, x + chart, y, { stroke = svg.grid })
@@ -56,13 +54,11 @@ local function draw(spec)
       canvas:line(x, y + height, x + chart, y + height)
       local every = math.ceil(#chances / 8)
       for value = 0, #chances - 1, every do
-        canvas:text(x + (value + 0.5) * width, y + height + 12, value, { ['text-anchor'] = 'middle',
-          ['font-size'] = 10, fill = '#666666' })
+        canvas:centred(x + (value + 0.5) * width, y + height + 12, value, { ['font-size'] = 10, fill = '#666666' })
       end
-      canvas:text(x + chart, y - 4, ('%.2f'):format(found.values[name][t]), { ['text-anchor'] = 'end',
-        ['font-size'] = 10, fill = '#666666' })
+      canvas:before(x + chart, y - 4, ('%.2f'):format(found.values[name][t]), { ['font-size'] = 10, fill = '#666666' })
     end
-    canvas:text(x + chart / 2, line_top + #names * (height + row_gap) + 2, word, { ['text-anchor'] = 'middle' })
+    canvas:centred(x + chart / 2, line_top + #names * (height + row_gap) + 2, word)
   end
   return canvas:document(spec.title or 'Distributions of ' .. table.concat(names, ' and ') .. ' strengths')
 end
@@ -74,10 +70,10 @@ local plain_levels = { '.', ':', '-', '=', '+', '*', '%', '#' }
 local function lines_of_words(spec)
   local where = 'plot.strength_distributions_text'
   local found = words.run_of(spec, where)
-  local names, glyphs = distributions_of(spec, found, where), words.is_ascii(spec) and plain_levels or levels
-  local labels, lines = words.widest(found.words), { spec.title }
+  local names, glyphs = distributions_of(spec, found, where), text.is_plain(spec) and plain_levels or levels
+  local labels, lines = text.widest(found.words), { spec.title }
   local head, values = (' '):rep(labels), found.steps > 0 and #found.distributions[names[1]][1] or 0
-  for _, name in ipairs(names) do head = head .. '  ' .. words.padded(name, 3 * values + 5) end
+  for _, name in ipairs(names) do head = head .. '  ' .. text.padded(name, 3 * values + 5) end
   lines[#lines + 1] = trim.right(head)
   local scale = (' '):rep(labels)
   for _ = 1, #names do
@@ -87,7 +83,7 @@ local function lines_of_words(spec)
   end
   lines[#lines + 1] = scale
   for t, word in ipairs(found.words) do
-    local line = words.padded(word, labels)
+    local line = text.padded(word, labels)
     for _, name in ipairs(names) do
       line = line .. '  '
       for _, chance in ipairs(found.distributions[name][t]) do

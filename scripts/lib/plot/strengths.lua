@@ -75,7 +75,7 @@ local function heat_map_of(spec)
     height = spec.height or 120 + 16 * #values }
 end
 
-return { check_run = check_run, options = { shared.strengths, {
+return { check_run = check_run, rows_of = rows_of, options = { shared.strengths, {
   { 'what', 'strengths', "what the lower part shows: the strength of every section, or 'read', its share in the "
     .. "reading (of a deque 'read_top' or 'read_bottom')" },
 }, shared.picture, shared.size(), shared.text },

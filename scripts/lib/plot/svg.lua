@@ -60,19 +60,64 @@ function Canvas:text(x, y, text, attributes)
   self:add('text', all, M.escape(text))
 end
 
+-- Adds text with the middle, or the end, of its baseline at (x, y).
+function Canvas:centred(x, y, text, attributes)
+  self:text(x, y, text, tables.merged({ ['text-anchor'] = 'middle' }, attributes))
+end
+function Canvas:before(x, y, text, attributes)
+  self:text(x, y, text, tables.merged({ ['text-anchor'] = 'end' }, attributes))
+end
+
+-- Adds text that is rotated about (x, y), the `anchor` of its baseline, by this angle in degrees.
+function Canvas:rotated(x, y, text, angle, anchor)
+  self:text(x, y, text, { ['text-anchor'] = anchor,
+    transform = ('rotate(%d %s %s)'):format(angle, M.number(x), M.number(y)) })
+end
+
+-- Adds text in the middle of a white rim of this width, which keeps it readable on lines.
+function Canvas:on_lines(x, y, text, width)
+  self:centred(x, y, text, { stroke = '#ffffff', ['stroke-width'] = width, ['stroke-linejoin'] = 'round' })
+  self:centred(x, y, text)
+end
+
+-- Adds the title of the picture, if there is one.
+function Canvas:title(text, x, y)
+  if text then self:centred(x or self.width / 2, y or 24, text, { ['font-size'] = 15, ['font-weight'] = 'bold' }) end
+end
+
+-- Defines the tip of arrows: ['marker-end'] = 'url(#tip)'.
+function Canvas:define_tip()
+  self:add('defs', {}, '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
+    .. 'markerHeight="8" orient="auto"><path d="M0 0.8L8 4L0 7.2z" fill="' .. M.ink .. '"/></marker>')
+end
+
+-- The place of a chart with these texts of its vertical axis: left, top, right, bottom. spec: title, x_label, y_label.
+function Canvas:area(spec, labels)
+  return { left = 34 + M.widest(labels) + (spec.y_label and 14 or 0), right = self.width - 16,
+    top = spec.title and 40 or 16, bottom = self.height - (spec.x_label and 52 or 32) }
+end
+
+-- Adds the names of columns of this width below the area: upright if they do not fit side by side and a column is at
+-- least as wide as a line of text is high, else every few of them with this room. drop: the distance of upright ones.
+function Canvas:column_names(area, names, width, upright, room, drop)
+  local every = upright and 1 or math.max(1, math.ceil((M.widest(names) + room) / width))
+  for k, name in ipairs(names) do
+    local x = area.left + (k - 0.5) * width
+    if upright then
+      self:rotated(x + 4, area.bottom + drop, name, -90, 'end')
+    elseif (k - 1) % every == 0 then
+      self:centred(x, area.bottom + 17, name)
+    end
+  end
+end
+
 -- Adds a title above the plot area and the labels of its two axes. area: left, top, right, bottom; height: that of the
 -- picture without a legend below it.
 function Canvas:labels(area, title, x_label, y_label, height)
   local middle = (area.left + area.right) / 2
-  if title then
-    self:text(middle, 22, title, { ['text-anchor'] = 'middle', ['font-size'] = 15, ['font-weight'] = 'bold' })
-  end
-  if x_label then self:text(middle, (height or self.height) - 12, x_label, { ['text-anchor'] = 'middle' }) end
-  if y_label then
-    local x, y = 17, (area.top + area.bottom) / 2
-    self:text(x, y, y_label, { ['text-anchor'] = 'middle',
-      transform = ('rotate(-90 %s %s)'):format(M.number(x), M.number(y)) })
-  end
+  self:title(title, middle, 22)
+  if x_label then self:centred(middle, (height or self.height) - 12, x_label) end
+  if y_label then self:rotated(17, (area.top + area.bottom) / 2, y_label, -90, 'middle') end
 end
 
 -- Adds the vertical axis: grid lines, ticks and labels.
@@ -85,7 +130,7 @@ function Canvas:y_axis(area, axis)
   for i, value in ipairs(axis.ticks) do
     self:line(area.left, y_at(value), area.right, y_at(value), { stroke = M.grid })
     self:line(area.left - 5, y_at(value), area.left, y_at(value))
-    self:text(area.left - 8, y_at(value) + 4, axis.labels[i], { ['text-anchor'] = 'end' })
+    self:before(area.left - 8, y_at(value) + 4, axis.labels[i])
   end
 end
 
@@ -98,7 +143,7 @@ function Canvas:x_axis(area, axis)
   for i, value in ipairs(axis.ticks) do
     self:line(x_at(value), area.top, x_at(value), area.bottom, { stroke = M.grid })
     self:line(x_at(value), area.bottom, x_at(value), area.bottom + 5)
-    self:text(x_at(value), area.bottom + 19, axis.labels[i], { ['text-anchor'] = 'middle' })
+    self:centred(x_at(value), area.bottom + 19, axis.labels[i])
   end
 end
 

@@ -14,8 +14,36 @@ local unicode = { marks = { '●', '■', '▲', '◆', '○', '□', '△', '�
 local ascii = { marks = { 'o', '#', '^', '%', '@', '=', '&', 'x' }, rule = '-', left = '|', tick = '+',
   corner = '+', bottom = '-', bottom_tick = '+', minus = '-' }
 
--- Returns whether the locale says that the terminal displays UTF-8.
-M.utf8_locale = pd._text.utf8_locale
+-- Returns whether a picture with this option `ascii` has ASCII characters alone; the locale decides by default.
+function M.is_plain(spec)
+  if spec.ascii == nil then return not pd._text.utf8_locale() end
+  return spec.ascii
+end
+
+-- The number of characters of a text or a number.
+M.width = axes.text_length
+
+-- The text with blanks after it, or with `right` before it, so that it has this width.
+function M.padded(text, width, right)
+  local blanks = (' '):rep(width - M.width(text))
+  return right and blanks .. text or text .. blanks
+end
+
+-- The width of the widest text of a list.
+function M.widest(texts)
+  local widest = 0
+  for _, text in ipairs(texts) do widest = math.max(widest, M.width(text)) end
+  return widest
+end
+
+local eighths = { [0] = '', '▏', '▎', '▍', '▌', '▋', '▊', '▉' }
+
+-- A horizontal bar of `length` characters, in steps of an eighth, or of '#'.
+function M.bar(length, plain)
+  if plain then return ('#'):rep(math.floor(length + 0.5)) end
+  local parts = math.floor(length * 8 + 0.5)
+  return ('█'):rep(math.floor(parts / 8)) .. eighths[parts % 8]
+end
 
 -- Columns of the terminal: $COLUMNS, else those of the terminal of a standard stream, else 80.
 function M.terminal_width()
@@ -174,8 +202,7 @@ end
 
 -- The line chart of plot.lines as text, at least 30 characters wide and 4 lines high.
 function M.draw(spec)
-  local plain = spec.ascii
-  if plain == nil then plain = not M.utf8_locale() end
+  local plain = M.is_plain(spec)
   local glyphs = plain and ascii or unicode
   local rows = max(4, spec.rows)
   local figure = figures.figure(spec, 'plot.text', 7, max(3, floor(rows / 4)))

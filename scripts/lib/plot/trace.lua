@@ -30,17 +30,6 @@ local function reversed(list)
   return back
 end
 
--- The range of a colour scale, 0 to 1 unless values lie outside.
-local function range(rows)
-  local low, high = 0, 1
-  for _, row in ipairs(rows) do
-    for _, value in ipairs(row) do
-      if axes.finite(value) then low, high = math.min(low, value), math.max(high, value) end
-    end
-  end
-  return low, high
-end
-
 -- The upper panel: {name, labels, rows}.
 local function actions_of(trace)
   return { name = 'weight', labels = trace:actions(), rows = transposed(trace:weights()) }
@@ -91,27 +80,13 @@ local function content_of(spec)
   return content
 end
 
-local function draw_cells(canvas, area, panel, width)
-  local low, high = range(panel.rows)
+local function draw_cells(canvas, area, panel)
+  local low, high = heat.range(panel.rows, 0, 1)
   local axis = axes.axis(low, high,
     { fixed_low = true, fixed_high = true, count = area.bottom - area.top < 150 and 2 or 4 })
-  local height = (area.bottom - area.top) / #panel.rows
-  for i, row in ipairs(panel.rows) do
-    for t, value in ipairs(row) do
-      heat.cell(canvas, area.left + (t - 1) * width, area.top + (i - 1) * height, width, height,
-        axes.finite(value) and axis.place(value) or nil)
-    end
-  end
-  local every = math.max(1, math.ceil(14 / height))
-  for i, label in ipairs(panel.labels) do
-    if (#panel.labels - i) % every == 0 then
-      canvas:text(area.left - 6, area.top + (i - 0.5) * height + 4, label, { ['text-anchor'] = 'end' })
-    end
-  end
-  canvas:add('rect', { x = area.left, y = area.top, width = area.right - area.left, height = area.bottom - area.top,
-    fill = 'none', stroke = svg.ink })
-  heat.scale(canvas, area.right + 18, area.top, area.bottom, axis)
-  canvas:text(canvas.width - 8, area.top - 12, panel.name, { ['text-anchor'] = 'end' })
+  heat.cells(canvas, area, panel.rows, heat.columns(panel.rows), axis)
+  heat.frame(canvas, area, panel.rows, axis, panel.labels, true)
+  canvas:before(canvas.width - 8, area.top - 12, panel.name)
 end
 
 -- A line with a point for each step; y_at(value) is its height.
@@ -129,12 +104,12 @@ end
 
 local function draw_lower(canvas, area, panel, width)
   if panel.rows then
-    draw_cells(canvas, area, panel, width)
+    draw_cells(canvas, area, panel)
     if not panel.values then return end
     local height = (area.bottom - area.top) / #panel.rows
     return draw_line(canvas, area, panel.values, width, function(depth) return area.bottom - (depth + 0.5) * height end)
   end
-  local low, high = range { panel.values }
+  local low, high = heat.range({ panel.values }, 0, 1)
   local axis = axes.axis(low, high, { count = 4, fixed_low = low == 0 })
   canvas:y_axis(area, axis)
   canvas:frame(area)
@@ -167,20 +142,11 @@ local function draw(spec)
       area.top, area.bottom = bottom + (bottom > top and gap or 0), 0
       area.bottom = area.top + heights[i] * scale
       bottom = area.bottom
-      if i == 1 then draw_cells(canvas, area, panel, width) else draw_lower(canvas, area, panel, width) end
+      if i == 1 then draw_cells(canvas, area, panel) else draw_lower(canvas, area, panel, width) end
       canvas:labels(area, nil, nil, i == 1 and 'actions' or panel.what)
     end
   end
-  local every = upright and 1 or math.max(1, math.ceil((longest + 4) / width))
-  for t, symbol in ipairs(symbols) do
-    local x = area.left + (t - 0.5) * width
-    if upright then
-      canvas:text(x + 4, bottom + 8, symbol, { ['text-anchor'] = 'end',
-        transform = ('rotate(-90 %s %s)'):format(svg.number(x + 4), svg.number(bottom + 8)) })
-    elseif (t - 1) % every == 0 then
-      canvas:text(x, bottom + 17, symbol, { ['text-anchor'] = 'middle' })
-    end
-  end
+  canvas:column_names(area, symbols, width, upright, 4, 8)
   canvas.height = math.ceil(bottom + low)
   canvas:labels(area, content.title, 'what is read', nil)
   return canvas:document(content.title)
@@ -189,7 +155,7 @@ end
 -- A depth without a distribution as rows: a tower as high as the depth, or the place of a head.
 local function rows_of(panel)
   if panel.rows then return panel.rows, panel.labels end
-  local low, high = range { panel.values }
+  local low, high = heat.range({ panel.values }, 0, 1)
   local rows, labels = {}, {}
   for level = math.ceil(high), math.floor(low), -1 do
     local row = {}
@@ -214,7 +180,7 @@ local function lines(spec)
     end
     if i == 1 and not content.lower then break end
   end
-  local low, high = range(values)
+  local low, high = heat.range(values, 0, 1)
   return heat_text { title = content.title, values = values, y_labels = labels, x_labels = content.symbols, low = low,
     high = high, value_label = 'weight', ascii = spec.ascii, columns = spec.columns }
 end

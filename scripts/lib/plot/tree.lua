@@ -63,7 +63,7 @@ end
 local function draw_panel(canvas, panel, left, top, step, levels)
   local base = top + (panel.name and 24 or 0) + levels * step + 20
   if panel.name then
-    canvas:text(left + panel.width / 2, top + 8, panel.name, { ['text-anchor'] = 'middle', ['font-weight'] = 'bold' })
+    canvas:centred(left + panel.width / 2, top + 8, panel.name, { ['font-weight'] = 'bold' })
   end
   local tagged = false
   for _, tag in ipairs(panel.tags) do tagged = tagged or tag ~= '' end
@@ -89,7 +89,7 @@ local function draw_panel(canvas, panel, left, top, step, levels)
     if phrase.label ~= '' then
       local wide = svg.text_width(phrase.label) * 0.85
       canvas:add('rect', { x = x - wide / 2 - 1, y = y - 7, width = wide + 2, height = 14, fill = '#ffffff' })
-      canvas:text(x, y + 4, phrase.label, { ['text-anchor'] = 'middle', ['font-size'] = 11 })
+      canvas:centred(x, y + 4, phrase.label, { ['font-size'] = 11 })
       x = x - wide / 2 - 7
     end
     if panel.marks and phrase.last > phrase.first then
@@ -99,10 +99,10 @@ local function draw_panel(canvas, panel, left, top, step, levels)
   end
   for i, word in ipairs(panel.words) do
     if tagged then
-      canvas:text(left + panel.x[i], base - 16, panel.tags[i], { ['text-anchor'] = 'middle', ['font-size'] = 11,
+      canvas:centred(left + panel.x[i], base - 16, panel.tags[i], { ['font-size'] = 11,
         fill = '#73706b' })
     end
-    canvas:text(left + panel.x[i], base, word, { ['text-anchor'] = 'middle' })
+    canvas:centred(left + panel.x[i], base, word)
   end
 end
 
@@ -150,10 +150,7 @@ local function draw(spec)
   if spec.title then inner = math.max(inner, svg.text_width(spec.title) * 1.15) end
   local full = beside and height[1] or height[1] + (height[2] and height[2] + 14 or 0)
   local canvas = svg.canvas(math.ceil(inner + 2 * margin), math.ceil(top + full + (spec.gold and 28 or 4)))
-  if spec.title then
-    canvas:text(canvas.width / 2, 24, spec.title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
-      ['font-weight'] = 'bold' })
-  end
+  canvas:title(spec.title)
   local x, y = margin, top
   for i, panel in ipairs(panels) do
     -- Side by side, both trees have their words on the same line.

@@ -3,8 +3,8 @@
 local axes = require 'pushdown.plot.axes'
 local bars = require 'pushdown.plot.bars'
 local check = require 'pushdown.plot.figure'.check
-local check_run = require 'pushdown.plot.strengths'.check_run
 local rows = require 'pushdown.plot.rows'
+local strengths = require 'pushdown.plot.strengths'
 local style = require 'pushdown.plot.style'
 local text = require 'pushdown.plot.text'
 
@@ -15,16 +15,12 @@ local shown = { 'push', 'pop', 'read' }
 -- if it has them, its distributions (n lists of k+1 numbers); total: the sum of all strengths.
 local function run_of(spec, where)
   local run, memory = spec.run, spec.memory
-  local size = check_run(run, memory, where)
+  local size = strengths.check_run(run, memory, where)
   local two_ends = run.push == nil
   local ending = spec['end'] or (two_ends and 'top' or nil)
   check(two_ends or not ending, where, "end is for memories with two ends, got '%s'", tostring(ending))
   local suffix = two_ends and '_' .. ending or ''
-  local function of_memory(tensor)
-    local list = {}
-    for t, memories in ipairs(tensor:to_table()) do list[t] = memories[memory] end
-    return list
-  end
+  local function of_memory(tensor) return strengths.rows_of(tensor, memory) end
   local found = { steps = size[1], words = {}, values = {}, distributions = {}, total = {} }
   for _, name in ipairs(shown) do
     found.values[name] = of_memory(run[(name == 'read' and 'read_strength' or name) .. suffix])
@@ -65,58 +61,35 @@ local function bars_of(spec)
     width = spec.width or math.max(480, 130 + 46 * found.steps), height = spec.height, legend = true }
 end
 
-local function is_ascii(spec)
-  if spec.ascii == nil then return not text.utf8_locale() end
-  return spec.ascii
-end
-
-local function padded(label, width) return label .. (' '):rep(width - axes.text_length(label)) end
-local function widest(labels)
-  local width = 0
-  for _, label in ipairs(labels) do width = math.max(width, axes.text_length(label)) end
-  return width
-end
-
-local eighths = { '▏', '▎', '▍', '▌', '▋', '▊', '▉' }
-
--- A bar of `length` character cells; the length can be fractional.
-local function bar(length, plain)
-  if plain then return ('#'):rep(math.floor(length + 0.5)) end
-  local whole = math.floor(length)
-  local part = math.floor((length - whole) * 8 + 0.5)
-  if part == 8 then whole, part = whole + 1, 0 end
-  return ('█'):rep(whole) .. (eighths[part] or '')
-end
-
 -- plot.word_strengths_text: one line for each word.
 local function lines_of_words(spec)
   local found = run_of(spec, 'plot.word_strengths_text')
-  local names, plain = asked_for(spec, found), is_ascii(spec)
+  local names, plain = asked_for(spec, found), text.is_plain(spec)
   local greatest = 1e-9
   for _, name in ipairs(names) do
     for _, value in ipairs(found.values[name]) do
       if axes.finite(value) then greatest = math.max(greatest, value) end
     end
   end
-  local labels = widest(found.words)
+  local labels = text.widest(found.words)
   local room = (spec.columns or math.min(100, text.terminal_width())) - labels - 8
   local cells = math.max(4, math.floor(room / #names) - 7)
   local lines, head = { spec.title }, (' '):rep(labels)
-  for _, name in ipairs(names) do head = head .. '  ' .. padded(name, cells + 5) end
+  for _, name in ipairs(names) do head = head .. '  ' .. text.padded(name, cells + 5) end
   lines[#lines + 1] = head .. '  total'
   for t, word in ipairs(found.words) do
-    local line = padded(word, labels)
+    local line = text.padded(word, labels)
     for _, name in ipairs(names) do
       local value = found.values[name][t]
-      local drawn = axes.finite(value) and bar(math.max(0, value) / greatest * cells, plain) or '?'
-      line = line .. ('  %4.2f %s'):format(value, padded(drawn, cells))
+      local drawn = axes.finite(value) and text.bar(math.max(0, value) / greatest * cells, plain) or '?'
+      line = line .. ('  %4.2f %s'):format(value, text.padded(drawn, cells))
     end
     lines[#lines + 1] = line .. ('  %5.2f'):format(found.total[t])
   end
   return table.concat(lines, '\n') .. '\n'
 end
 
-return { run_of = run_of, is_ascii = is_ascii, padded = padded, widest = widest, colour_of = colour_of, shown = shown,
+return { run_of = run_of, colour_of = colour_of, shown = shown,
   options = { rows.strengths, {
     { 'show', {}, 'the strengths to draw, by default those that are not fixed to 1', choices = shown },
     { 'end', nil, 'of a deque: which end', type = 'text', choices = { 'top', 'bottom' } },

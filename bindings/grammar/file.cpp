@@ -10,6 +10,7 @@
 #include "bindings/session/inputs.h"
 #include "bindings/session/sandbox.h"
 #include "bindings/session/state.h"
+#include "pda/hint_parts.h"
 
 namespace pushdown {
 namespace {
@@ -108,6 +109,8 @@ std::string describe_definition(lua_State* L, DefinitionKind kind, const std::st
   const auto spec =
       declarations(L, kind, path, read_definition_file(kind, input_path(path)), Json::object());
   std::string text = path.stem().string() + ": " + text_entry("grammar", spec, "doc");
+  if (const auto* part = spec.contains("parts") ? hint_part(name) : nullptr)
+    text += fmt::format(": {}", part->doc);
   for (const auto& option : option_specs(spec.value("options", Json::array()), "grammar"))
     text += "\n  " + describe(option);
   return text;

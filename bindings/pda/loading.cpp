@@ -7,6 +7,7 @@
 #include "bindings/pda/classes.h"
 #include "bindings/session/log.h"
 #include "pda/from_grammar.h"
+#include "pda/hint_parts.h"
 #include "pda/jflap.h"
 #include "pda/minimisation.h"
 #include "pda/notation.h"
@@ -64,13 +65,13 @@ TransitionPattern read_transition(const Json& row, std::size_t place) {
   return t;
 }
 
-// From the declarations of a file or of the user.
-Pda build_pda(const Json& spec) {
+// From the declarations of a file, or of one part of it, or of the user.
+Pda build_pda(const Json& spec, const HintPart* part = nullptr) {
   check(spec.is_object() && spec.contains("transitions"), kWhere,
         "expected a table with a list of transitions");
   check_keys(kWhere, spec,
              {"name", "doc", "start", "bottom", "states", "symbols", "stack_symbols", "accepting",
-              "at_bottom", "dead", "strength", "transitions", "options"});
+              "at_bottom", "dead", "strength", "transitions", "options", "parts"});
   PdaSource source;
   source.name = text_entry(kWhere, spec, "name");
   source.start = text_entry(kWhere, spec, "start");
@@ -101,7 +102,7 @@ Pda build_pda(const Json& spec) {
   check(transitions.is_array() || transitions.empty(), kWhere, "'transitions' must be a list");
   for (const auto& row : transitions)
     source.transitions.push_back(read_transition(row, source.transitions.size() + 1));
-  return warned(Pda(source));
+  return warned(Pda(part == nullptr ? source : part_of(std::move(source), *part)));
 }
 
 struct PdaSpec {
@@ -183,7 +184,8 @@ Pda load_pda(lua_State* L, const PathText& name, const std::optional<Json>& opti
                             {own["acceptance"] == "empty_stack"});
     return warned(Pda(parse_pda(text, path.string())));
   }
-  return build_pda(run_definition(L, DefinitionKind::automaton, path, given));
+  const auto spec = run_definition(L, DefinitionKind::automaton, path, given);
+  return build_pda(spec, spec.contains("parts") ? hint_part(name) : nullptr);
 }
 
 void bind_pda_loading(Module& module) {

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/options.h"
 #include "base/stopping.h"
+#include "pda/hint_parts.h"
 
 namespace pushdown {
 namespace {
@@ -109,6 +110,11 @@ std::vector<std::string> names_of(const std::vector<fs::path>& folders, FileKind
   return {names.begin(), names.end()};
 }
 
+// Returns whether the file describes an automaton whose parts are hints.
+bool has_parts(const fs::path& path) {
+  return path.extension() == ".lua" && names_in(text_of(path)).contains("parts");
+}
+
 // Returns the first of these files that exists; an empty path if there is none.
 fs::path first_file(const std::vector<fs::path>& folders, const std::string& name,
                     const std::vector<const char*>& endings) {
@@ -196,7 +202,12 @@ std::vector<std::string> DefinitionFiles::hints() const {
     for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
       const auto ending = entry.path().extension();
       if (ending != ".lua" && ending != ".pda") continue;
-      names.insert(entry.path().lexically_relative(folder).replace_extension().generic_string());
+      const auto name =
+          entry.path().lexically_relative(folder).replace_extension().generic_string();
+      if (!has_parts(entry.path()))
+        names.insert(name);
+      else
+        for (const auto& part : hint_parts()) names.insert(name + "/" + part.name);
     }
   return {names.begin(), names.end()};
 }
@@ -216,6 +227,15 @@ void DefinitionFiles::check_group(DefinitionKind kind, const std::string& name) 
         quoted_list(inside));
 }
 
+fs::path DefinitionFiles::find_hint(const std::string& name) const {
+  if (auto hint = first_file(hint_folders_, name, {".lua", ".pda"});
+      !hint.empty() && !has_parts(hint))
+    return hint;
+  if (hint_part(name) == nullptr) return {};
+  const auto whole = first_file(hint_folders_, name.substr(0, name.rfind('/')), {".lua"});
+  return !whole.empty() && has_parts(whole) ? whole : fs::path();
+}
+
 fs::path DefinitionFiles::find(DefinitionKind kind, const std::string& name) const {
   const auto& words = words_of(kind);
   const bool automaton = kind == DefinitionKind::automaton;
@@ -223,7 +243,7 @@ fs::path DefinitionFiles::find(DefinitionKind kind, const std::string& name) con
         "expected a name or a path, got a text of several lines; {} reads a text",
         automaton ? "pd.pda.parse" : "pd.grammar.parse");
   if (automaton)
-    if (auto hint = first_file(hint_folders_, name, {".lua", ".pda"}); !hint.empty()) return hint;
+    if (auto hint = find_hint(name); !hint.empty()) return hint;
   // A name with a slash and no ending is a hint that does not exist.
   if (automaton && name.find('/') != name.npos && !fs::path(name).has_extension() &&
       !fs::exists(name)) {

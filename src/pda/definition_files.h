@@ -47,7 +47,8 @@ class DefinitionFiles {
                            const std::filesystem::path& working = {});
 
   // Returns the path of a file that a name or path refers to. An automaton may also be a hint,
-  // 'an_bn/whole'. Throws with the names that exist if there is none; a path is not checked.
+  // 'an_bn/whole': that file, or a part (hint_parts.h) of the automaton in an_bn.lua. Throws with
+  // the names that exist if there is none; a path is not checked.
   std::filesystem::path find(DefinitionKind kind, const std::string& name) const;
   // Returns the sorted names of this kind in both folders. The words that occur in a file determine
   // its kind.
@@ -57,10 +58,14 @@ class DefinitionFiles {
   // Returns the sorted hints of both folders, as find() takes them.
   std::vector<std::string> hints() const;
   bool is_hint(const std::filesystem::path& path) const;
-  // Throws with the names of the hints inside if an automaton has the name of a folder of hints.
+  // Throws with the names of the hints inside if an automaton has the name of a folder of hints, or
+  // of a file with several.
   void check_group(DefinitionKind kind, const std::string& name) const;
 
  private:
+  // Returns the file of a hint; an empty path if there is none.
+  std::filesystem::path find_hint(const std::string& name) const;
+
   std::vector<std::filesystem::path> folders_, hint_folders_;
 };
 

@@ -1,5 +1,6 @@
 // The files of grammars, automata and hints: which file a name refers to, and of which kind it is.
 #include "pda/definition_files.h"
+#include "pda/hint_parts.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -55,6 +56,43 @@ TEST_F(DefinitionFilesTest, NamesPathsAndHints) {
   EXPECT_EQ(files().hints(), (Names{"an_bn/part", "an_bn/whole"}));
   EXPECT_TRUE(files().is_hint(folder_.path() / "scripts/hints/../hints/an_bn/part.lua"));
   EXPECT_FALSE(files().is_hint(folder_.path() / "grammars/brackets.lua"));
+}
+
+TEST_F(DefinitionFilesTest, AFileWithPartsIsSeveralHints) {
+  write("scripts/hints/an_bn.lua", "parts()\ntransition 'q, x --a--> q, push a'");
+  write("work/hints/mine.lua", "transition 'q, x --a--> q, push a'  -- parts()");
+  EXPECT_EQ(files().hints(),
+            (Names{"an_bn/dead_states", "an_bn/hint_1", "an_bn/hint_2", "an_bn/whole", "mine"}));
+  EXPECT_EQ(files().find(DefinitionKind::automaton, "an_bn/hint_2"),
+            folder_.path() / "scripts/hints/an_bn.lua");
+  EXPECT_EQ(files().find(DefinitionKind::automaton, "mine"), folder_ / "work/hints/mine.lua");
+  EXPECT_CONTAINS(error(DefinitionKind::automaton, "an_bn"),
+                  "'an_bn' has several hints: 'an_bn/dead");
+  EXPECT_CONTAINS(error(DefinitionKind::automaton, "an_bn/hint_3"), "did you mean 'an_bn/hint_1'");
+  EXPECT_CONTAINS(error(DefinitionKind::automaton, "mine/whole"), "no file or hint 'mine/whole'");
+}
+
+TEST(HintPartsTest, TransitionsStatesAndAcceptance) {
+  PdaSource source;
+  source.name = "m";
+  source.bottom = "Z";
+  source.states = {"q", "r", "dead"};
+  source.accepting = {{"r", 1}};
+  source.at_bottom = true;
+  source.dead = {"dead"};
+  source.transitions = {{"q", "Z", "a", "q", StackAction::push, "a"},
+                        {"q", "a", "b", "r", StackAction::pop},
+                        {"q", "Z", "b", "dead", StackAction::replace, "Z"}};
+  const auto made = [&](const char* name) { return part_of(source, *hint_part(name)); };
+  EXPECT_EQ(made("m/hint_1").transitions.size(), 1U);
+  EXPECT_EQ(made("m/hint_2").transitions.size(), 2U);
+  EXPECT_EQ(made("m/dead_states").transitions[0].next, "dead");
+  EXPECT_EQ(made("m/dead_states").dead, source.dead);
+  EXPECT_EQ(made("m/whole").states, (Names{"q", "r"}));
+  EXPECT_TRUE(made("m/whole").dead.empty() && made("m/whole").at_bottom);
+  EXPECT_TRUE(made("m/hint_2").accepting.empty() && !made("m/hint_2").at_bottom);
+  EXPECT_EQ(made("m/whole").name, "m_whole");
+  EXPECT_EQ(hint_part("whole"), nullptr);
 }
 
 TEST_F(DefinitionFilesTest, ErrorsNameWhatThereIs) {

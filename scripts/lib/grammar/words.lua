@@ -15,13 +15,14 @@ end
 
 local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous', 'prune',
   'conditioned_removal', 'synchronous', 'source_symbols', 'target_symbols', 'transition', 'bottom', 'states',
-  'stack_symbols', 'accepting', 'at_bottom', 'dead', 'strength' }
+  'stack_symbols', 'accepting', 'at_bottom', 'dead', 'strength', 'parts' }
 
 -- The words that occur in only one kind of file.
 local kind_of = { rule = 'grammar', unambiguous = 'grammar', prune = 'grammar', conditioned_removal = 'grammar',
   synchronous = 'grammar', source_symbols = 'grammar', target_symbols = 'grammar',
   transition = 'automaton', bottom = 'automaton', states = 'automaton', stack_symbols = 'automaton',
-  accepting = 'automaton', at_bottom = 'automaton', dead = 'automaton', strength = 'automaton' }
+  accepting = 'automaton', at_bottom = 'automaton', dead = 'automaton', strength = 'automaton',
+  parts = 'automaton' }
 local nouns = { grammar = 'grammar', automaton = 'pushdown automaton' }
 -- The core checks and describes every option.
 local most_options = 1000
@@ -84,6 +85,7 @@ local function words_of(spec, path, given, resolve)
   set_list('accepting', 'states')
   function words.bottom(symbol) set_once('bottom', 'bottom', symbol) end
   function words.at_bottom() spec.at_bottom = true end
+  function words.parts() spec.parts = true end
   set_list('dead', 'states')
   function words.strength(value)
     if type(value) ~= 'number' or not (value > 0 and value < math.huge) then
@@ -214,7 +216,7 @@ end
 -- Runs the text of the file at `path`. Returns its declarations: {kind = 'grammar', name, doc, start,
 -- symbols, rules, options, unambiguous, prune, conditioned_removal, synchronous, source_symbols,
 -- target_symbols} or {kind = 'automaton', name, doc, start, symbols, states, stack_symbols, bottom,
--- accepting, at_bottom, dead, strength, transitions, options}; or nil and a message. `resolve` checks
+-- accepting, at_bottom, dead, strength, parts, transitions, options}; or nil and a message. `resolve` checks
 -- options, `run` calls a chunk within the limits, and `count_steps` adds to the steps used so far.
 function M.collect(text, path, given, resolve, run, count_steps)
   if text:sub(1, 1) == '\27' then return nil, path .. ': compiled Lua is not read as a grammar' end

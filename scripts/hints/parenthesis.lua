@@ -1,30 +1,36 @@
 -- The language of grammars/parenthesis.lua (Mali et al. 2019, section 5).
-name 'parenthesis_whole'
-doc 'Balanced brackets: the complete automaton.'
+name 'parenthesis'
+doc 'Balanced brackets'
+parts()
 
 local types = option('bracket_types', 2, 'number of bracket types', { integer = true, minimum = 1 })
 -- As in grammars/parenthesis.lua: the bracket pairs of the keyboard, then numbered ones.
 local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
-for i = 1, types do pairs_of_brackets[i] = pairs_of_brackets[i] or { '(' .. i, ')' .. i } end
-local listed = {}
+local listed, opening, closing = {}, {}, {}
 for i = 1, types do
-  listed[#listed + 1] = pairs_of_brackets[i][1]
-  listed[#listed + 1] = pairs_of_brackets[i][2]
+  opening[i], closing[i] = unpack(pairs_of_brackets[i] or { '(' .. i, ')' .. i })
+  listed[#listed + 1], listed[#listed + 2] = opening[i], closing[i]
 end
 
 start 'inside'
 bottom '⊥'
-states { 'inside' }
+states { 'inside', 'dead' }
 symbols(listed)
-local opening = {}
-for i = 1, types do opening[i] = pairs_of_brackets[i][1] end
 stack_symbols { '⊥', unpack(opening) }
 accepting { 'inside' }
 at_bottom()
+dead { 'dead' }
 
 for i = 1, types do
   transition(('inside, TOP --%s--> inside, push %s for all TOP'):format(opening[i], opening[i]))
 end
+for i = 1, types do transition(('inside, %s --%s--> inside, pop'):format(opening[i], closing[i])) end
+
 for i = 1, types do
-  transition(('inside, %s --%s--> inside, pop'):format(unpack(pairs_of_brackets[i])))
+  transition(('inside, ⊥ --%s--> dead, replace ⊥'):format(closing[i]))
+  for j = 1, types do
+    if j ~= i then
+      transition(('inside, %s --%s--> dead, replace %s'):format(opening[j], closing[i], opening[j]))
+    end
+  end
 end

@@ -1,6 +1,7 @@
 -- The language of grammars/palindrome.lua (Mali et al. 2019, section 5).
-name 'palindrome_whole'
-doc 'w c reversed(w): the complete automaton.'
+name 'palindrome'
+doc 'w c reversed(w)'
+parts()
 
 local kinds = option('symbols', 2, 'number of content symbols a, b, d, ...; c is the mark',
   { integer = true, minimum = 1, maximum = 25 })
@@ -10,14 +11,25 @@ local listed = table.concat(letters, ' ')
 
 start 'first'
 bottom '⊥'
-states { 'first', 'second' }
+states { 'first', 'second', 'dead' }
 local all = { 'c' }
 for i, letter in ipairs(letters) do table.insert(all, i, letter) end
 symbols(all)
 stack_symbols { '⊥', unpack(letters) }
 accepting { 'second' }
 at_bottom()
+dead { 'dead' }
 
 transition('first, TOP --S--> first, push S for all TOP for S in ' .. listed)
 transition('first, TOP --c--> second, replace TOP for all TOP')
 transition('second, S --S--> second, pop for S in ' .. listed)
+
+transition('second, TOP --c--> dead, replace TOP for all TOP')
+transition('second, ⊥ --S--> dead, replace ⊥ for S in ' .. listed)
+for _, top in ipairs(letters) do
+  for _, symbol in ipairs(letters) do
+    if symbol ~= top then
+      transition(('second, %s --%s--> dead, replace %s'):format(top, symbol, top))
+    end
+  end
+end

@@ -20,7 +20,7 @@ help:
 	@echo 'make fuzz       run each fuzz target for SECONDS (now $(SECONDS)); needs Clang'
 	@echo 'make format     rewrite the C++ sources in the project style'
 	@echo 'make lint       check the C++ style, common mistakes in C++, the Lua sources and Markdown'
-	@echo 'make docs       generate docs/api.md and docs/tutorial again'
+	@echo 'make docs       generate docs/api.md, docs/cookbook.md and docs/tutorial'
 	@echo 'make site       make the documentation as a site in build/site (needs mkdocs-material)'
 	@echo 'make install    install to PREFIX (now $(PREFIX))'
 	@echo 'make uninstall  remove what make install put into PREFIX'
@@ -57,7 +57,6 @@ test-slow: build
 
 bench: build
 	@if [ -x $(BUILD)/bench ]; then $(BUILD)/bench; else echo 'No benchmark was built.' >&2; exit 1; fi
-	@$(BUILD)/pushdown --threads 1 tests/bench/defined.lua
 
 asan: packages
 	cmake --preset asan
@@ -92,6 +91,7 @@ lint: format-check
 
 docs: build
 	$(BUILD)/pushdown scripts/tools/make_api.lua
+	$(BUILD)/pushdown scripts/tools/make_cookbook.lua
 	$(BUILD)/pushdown scripts/tools/make_tutorial.lua
 
 site: build

@@ -2,7 +2,7 @@
 --
 --   pushdown scripts/tools/make_examples.lua [PAGE ...]
 --
--- Pages are paths in the repository; default: the cookbook and the pages of docs/reference.
+-- Pages are paths in the repository; default: all pages with examples.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local sessions = dofile(pd.root .. '/scripts/tools/sessions.lua')

@@ -11,7 +11,7 @@ local function run(...)
   return output, status == 0
 end
 
-for _, tool in ipairs { 'make_api', 'make_tutorial' } do
+for _, tool in ipairs { 'make_api', 'make_cookbook', 'make_tutorial' } do
   test(tool .. ' has nothing new to write', function()
     local output, fine = run(pd.root .. '/scripts/tools/' .. tool .. '.lua', '--check')
     assert(fine, output)

@@ -19,7 +19,7 @@ local function sections_of(path)
     if heading and not in_code then
       current = { heading = heading, level = #marks, lines = {} }
       sections[#sections + 1] = current
-    elseif current then
+    elseif current and (in_code or not line:find '^<!%-%-.*%-%->$') then  -- comments are for tools
       current.lines[#current.lines + 1] = line
     end
   end
@@ -99,7 +99,7 @@ local function add_citation(entries)
 end
 
 -- Pages that answer questions count more, and those for developers less.
-local weights = { ['docs/faq.md'] = 1.6, ['docs/cookbook.md'] = 1.15, ['README.md'] = 0.9,
+local weights = { ['docs/faq.md'] = 1.6, ['docs/cookbook.md'] = 0.9, ['README.md'] = 0.9,
   ['docs/architecture.md'] = 0.5, ['docs/extending.md'] = 0.6, ['docs/README.md'] = 0.6 }
 
 -- add(entries): adds the sections of all pages, the terms of the glossary, and the citation; see

@@ -1,8 +1,8 @@
-// Runs the benchmarks named on the command line, or all: update, recognizer, steps, transduction,
-// language, loops, grammar, trained. `bench device` runs those of a CUDA device and exits with 77
-// if there is none. `bench peers [TEXT]...` compares with PyTorch, and `bench growth [TEXT]...`
-// larger sizes with smaller ones; both measure only what contains one of the texts in its name.
-// `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
+// Runs the groups named on the command line, or the usual ones (kGroups). `bench device` runs those
+// of a CUDA device and exits with 77 if there is none. `bench peers [TEXT]...` compares with
+// PyTorch, and `bench growth [TEXT]...` larger sizes with smaller ones; both measure only what
+// contains one of the texts in its name. `bench model NAME LENGTH UPDATES [THREADS]` repeats the
+// update of one model, for a profiler.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -25,13 +25,43 @@ namespace {
 
 double peak_at_start = 0;
 
-// Runs trained.lua, which also compares parts written in Lua, in the program beside this one.
-void bench_trained() {
+// Runs a group of updates.lua, which also measures parts written in Lua, in the program beside this
+// one.
+void bench_in_lua(const std::string& group) {
   const auto folder = std::filesystem::canonical("/proc/self/exe").parent_path();
   std::fflush(stdout);
   const std::string command = "'" + (folder / "pushdown").string() +
-                              "' --threads 1 '" PUSHDOWN_BENCH_FOLDER "/trained.lua'";
-  if (std::system(command.c_str()) != 0) std::printf("trained.lua failed\n");
+                              "' --threads 1 '" PUSHDOWN_BENCH_FOLDER "/updates.lua' " + group;
+  if (std::system(command.c_str()) != 0) std::printf("updates.lua %s failed\n", group.c_str());
+}
+
+struct Group {
+  const char* name;
+  void (*run)();  // null: a group of updates.lua
+  bool usual;     // whether `bench` without a name runs it
+};
+const Group kGroups[] = {
+    {"update", bench_updates, true},    {"recognizer", bench_recognizers, true},
+    {"steps", bench_steps, true},       {"transduction", bench_transduction, true},
+    {"language", bench_language, true}, {"loops", bench_loops, true},
+    {"grammar", bench_grammar, true},   {"trained", nullptr, true},
+    {"defined", nullptr, true},         {"cells", nullptr, false},
+    {"tape", nullptr, false},           {"pieces", nullptr, false},
+    {"stacks", nullptr, false}};
+
+// Runs the groups of these names, or the usual ones. Returns an exit status.
+int run_groups(const std::vector<std::string>& names) {
+  const auto asked = [&](const Group& group) {
+    return names.empty() ? group.usual
+                         : std::find(names.begin(), names.end(), group.name) != names.end();
+  };
+  if (std::none_of(std::begin(kGroups), std::end(kGroups), asked)) {
+    std::fprintf(stderr, "[bench] no group has the name '%s'\n", names.front().c_str());
+    return 2;
+  }
+  for (const auto& group : kGroups)
+    if (asked(group)) group.run != nullptr ? group.run() : bench_in_lua(group.name);
+  return 0;
 }
 
 double memory_field(const std::string& name) {
@@ -102,15 +132,5 @@ int main(int count, char** arguments) {
     return 0;
   }
   if (wanted == std::vector<std::string>{"device"}) return pushdown::bench::bench_device();
-  const auto asked = [&](const char* name) {
-    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-  };
-  if (asked("update")) pushdown::bench::bench_updates();
-  if (asked("recognizer")) pushdown::bench::bench_recognizers();
-  if (asked("steps")) pushdown::bench::bench_steps();
-  if (asked("transduction")) pushdown::bench::bench_transduction();
-  if (asked("language")) pushdown::bench::bench_language();
-  if (asked("loops")) pushdown::bench::bench_loops();
-  if (asked("grammar")) bench_grammar();
-  if (asked("trained")) pushdown::bench::bench_trained();
+  return pushdown::bench::run_groups(wanted);
 }

@@ -37,14 +37,13 @@ function M.record(fields) return record.record(fields) end
 -- finished. Warns of damaged lines and leaves their epochs out.
 function M.history(folder) return metrics_of.epochs(folder) end
 
-local metrics = { 'validation_difference', 'cross_entropy_difference', 'validation_cross_entropy',
-  'cross_entropy', 'loss', 'validation_accuracy', 'accuracy', 'perplexity' }
-
 -- The number by which results are compared by default: its key, or nil.
 function M.metric(result)
-  for _, key in ipairs(metrics) do
-    if type(result[key]) == 'number' then return key end
+  local names = {}
+  for key, value in pairs(result) do
+    if type(value) == 'number' and not key:find '^train_' then names[#names + 1] = key end
   end
+  return metric.main(names)
 end
 
 -- A run that is marked as running but has no process any more is lost.
@@ -200,16 +199,6 @@ end
 
 local no_results = { seed = true, restart = true }
 
-local function rank(key)
-  if key == 'validation_difference' or key == 'cross_entropy_difference' then return 1 end
-  if key:match('^test') then return 2 end
-  if key:match('^valid') then return 3 end
-  if key == 'seconds' or key == 'epochs' or key == 'best_epoch' or key == 'parameters' or key == 'characters' then
-    return 6
-  end
-  return key:match('^train') and 5 or 4
-end
-
 -- runs.result_keys(rows) -> list, set: the numbers in the results of the runs, without those that only repeat an
 -- option, the most informative first.
 function M.result_keys(rows)
@@ -222,11 +211,7 @@ function M.result_keys(rows)
       end
     end
   end
-  table.sort(keys, function(a, b)
-    if rank(a) ~= rank(b) then return rank(a) < rank(b) end
-    return a < b
-  end)
-  return keys, known
+  return metric.sorted(keys), known
 end
 
 -- The points of the runs, with the finite values of the metrics in their finished runs.

@@ -28,11 +28,11 @@ end
 local scene = scene_of_five()
 local function export(...) return made.answer('pushdown.commands.runs', 'export', '--registry', scene.file, ...) end
 
-local rows_of = require 'pushdown.report.lengths'.rows_of
+local csv = require 'pushdown.csv'
 
 -- Reads CSV as a list of tables by column.
 local function table_of(text)
-  local rows = rows_of(text)
+  local rows = csv.decode(text)
   local list = {}
   for i = 2, #rows do
     test.equal(#rows[i], #rows[1])
@@ -41,16 +41,6 @@ local function table_of(text)
   end
   return list
 end
-
-test('CSV is read as it is written', function()
-  local rows = rows_of('a,b\r\n"x, ""y""\nz",\r\n,1')
-  test.equal(#rows, 3)
-  test.equal(rows[2][1], 'x, "y"\nz')
-  test.equal(rows[2][2], '')
-  test.equal(rows[3][1] .. rows[3][2], '1')
-  test.equal(#rows_of(''), 0)
-  test.equal(rows_of('"open'), nil)
-end)
 
 test('runs with options and results as columns', function()
   local list = table_of((export()))

@@ -6,9 +6,7 @@ local M = {}
 
 local huge, floor, ceil, log10 = math.huge, math.floor, math.ceil, math.log10
 
-function M.finite(value)
-  return type(value) == 'number' and value == value and value ~= huge and value ~= -huge
-end
+M.finite = require 'pushdown.statistics.metric'.is_finite
 
 local superscripts = {
   ['-'] = '⁻', ['0'] = '⁰', ['1'] = '¹', ['2'] = '²', ['3'] = '³', ['4'] = '⁴',

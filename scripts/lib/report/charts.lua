@@ -4,6 +4,9 @@
 -- band (pushdown.runs.bands) with entry = the number of its name in the legend.
 local bands = require 'pushdown.runs.bands'
 local histories = require 'pushdown.runs.history'
+local json = require 'pushdown.json'
+local metric_of = require 'pushdown.statistics.metric'
+local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
@@ -15,13 +18,6 @@ local budget = 300000       -- approximate number of values on a page
 local most_places, least_places = 500, 24
 local many_points = 40      -- above it the page only has the most important data
 local most_single_runs = 60
-
-local about_training = { lower_bound = true, gradient_norm = true, learning_rate = true, seconds = true,
-  updates_per_second = true }
-local order = { 'cross_entropy_difference', 'cross_entropy', 'train_cross_entropy', 'perplexity', 'train_perplexity',
-  'accuracy', 'train_accuracy', 'coarse', 'train_coarse', 'fine', 'train_fine', 'train_loss', 'loss' }
-local rank = {}
-for i, metric in ipairs(order) do rank[metric] = i end
 
 -- Reads the histories of all runs of the points into point.histories.
 function M.read(points)
@@ -52,12 +48,7 @@ function M.metrics(points)
       if history.batches then add 'loss' end
     end
   end
-  table.sort(list, function(a, b)
-    local first, second = rank[a] or about_training[a] and 900 or 500, rank[b] or about_training[b] and 900 or 500
-    if first ~= second then return first < second end
-    return a < b
-  end)
-  return list, known
+  return metric_of.sorted(list), known
 end
 
 -- The value of a metric if it is constant, such as the lower bound of one dataset; else nil.
@@ -83,7 +74,7 @@ end
 -- Adds the bands of a metric over an axis to the chart; `seen` collects facts for the notes.
 local function add_series(chart, points, metric, axis, seen)
   local list = chart.axes[axis] or {}
-  local training = metric:match('^train_') or about_training[metric] or metric == 'loss'
+  local training = metric:match('^train_') or metric_of.is_about_training(metric) or metric == 'loss'
   for i, point in ipairs(points) do
     local band = band_of(point, metric, axis)
     if band then
@@ -154,7 +145,7 @@ function M.of(points, options)
   end
   local by_title, primary, secondary = {}, {}, {}
   for _, metric in ipairs(options.metrics or (M.metrics(points))) do
-    local aside = about_training[metric] and not options.metrics
+    local aside = metric_of.is_about_training(metric) and not options.metrics
     local told = metric == 'lower_bound' and bound and not options.metrics  -- the other charts show it
     if not told and not (aside and many) then
       local base = metric:gsub('^train_', '')
@@ -216,19 +207,19 @@ end
 
 -- ---- Data ----
 
+-- A number with six digits, null without a finite one.
 local function number(value)
-  if not value or value ~= value or value == math.huge or value == -math.huge then return 'null' end
-  if value == math.floor(value) and math.abs(value) < 1e15 then return ('%.0f'):format(value) end
-  return (('%.6g'):format(value):gsub('e%+?(%-?)0*', 'e%1'))
+  if not value or value - value ~= 0 then return json.null end
+  return value == math.floor(value) and math.abs(value) < 1e15 and value or tonumber(('%.6g'):format(value))
 end
 
 local function list(values)
-  local parts = {}
-  for i, value in ipairs(values) do parts[i] = number(value) end
-  return '[' .. table.concat(parts, ',') .. ']'
+  local numbers = json.list {}
+  for i, value in ipairs(values) do numbers[i] = number(value) end
+  return numbers
 end
 
--- Writes a list of equal counts as one number.
+-- Equal counts are one number.
 local function counts(values)
   for _, value in ipairs(values) do
     if value ~= values[1] then return list(values) end
@@ -236,33 +227,27 @@ local function counts(values)
   return number(values[1])
 end
 
-local function series_text(band)
-  local parts = { ('"g":%d,"runs":%d,"x":%s,"m":%s'):format(band.entry - 1, band.runs, list(band.x), list(band.mean)) }
+local function series_of(band)
+  local series = { g = band.entry - 1, runs = band.runs, x = list(band.x), m = list(band.mean) }
   if band.runs > 1 then
-    parts[2] = ('"d":%s,"l":%s,"h":%s,"n":%s'):format(list(band.deviation), list(band.low), list(band.high),
-      counts(band.count))
-    local each = {}
-    for i, values in ipairs(band.each) do each[i] = list(values) end
-    if #each > 0 then parts[3] = '"r":[' .. table.concat(each, ',') .. ']' end
-  end
-  return '{' .. table.concat(parts, ',') .. '}'
-end
-
--- charts.json(chart, escape) -> its data as JSON text; escape(text) converts a text to a JSON string.
-function M.json(chart, escape)
-  local axes = {}
-  for _, axis in ipairs { 'epoch', 'update', 'seconds', 'length' } do
-    if chart.axes[axis] then
-      local parts = {}
-      for i, band in ipairs(chart.axes[axis]) do parts[i] = series_text(band) end
-      axes[#axes + 1] = ('"%s":[%s]'):format(axis, table.concat(parts, ','))
+    series.d, series.l, series.h, series.n = list(band.deviation), list(band.low), list(band.high), counts(band.count)
+    for i, values in ipairs(band.each) do
+      series.r = series.r or json.list {}
+      series.r[i] = list(values)
     end
   end
-  local reference = chart.reference
-    and (',"reference":{"value":%s,"name":%s}'):format(number(chart.reference.value), escape(chart.reference.name))
-    or ''
-  return ('{"title":%s,"fixed":%s,"axes":{%s}%s}'):format(escape(chart.title), tostring(chart.fixed or false),
-    table.concat(axes, ','), reference)
+  return series
+end
+
+-- charts.data(chart) -> its data for the script of a page, a table for JSON.
+function M.data(chart)
+  local axes, reference = {}, chart.reference
+  for axis, bands_of_axis in pairs(chart.axes) do
+    axes[axis] = json.list {}
+    for i, band in ipairs(bands_of_axis) do axes[axis][i] = series_of(band) end
+  end
+  return { title = pd._text.clean(chart.title), fixed = chart.fixed or false, axes = axes,
+    reference = reference and { value = number(reference.value), name = pd._text.clean(reference.name) } }
 end
 
 return M

@@ -22,10 +22,9 @@ local few_runs = 4        -- up to this number every run shows its pictures and 
 local unfolded_runs = 24  -- up to this number the list of runs is open
 local unfolded_commands, most_commands = 6, 200
 
--- JSON text of a string for a script element; it cannot contain the beginning of markup.
-local function quoted(text)
-  local escapes = { ['<'] = '\\u003c', ['>'] = '\\u003e', ['&'] = '\\u0026' }
-  return (json.encode(pd._text.clean(tostring(text))):gsub('[<>&]', escapes))
+-- JSON text for a script element; it cannot contain the beginning of markup.
+local function script_json(value)
+  return (json.encode(value):gsub('[<>&]', { ['<'] = '\\u003c', ['>'] = '\\u003e', ['&'] = '\\u0026' }))
 end
 
 local function own_file(name) return files.read(pd.root .. '/scripts/lib/report/page/' .. name) end
@@ -191,35 +190,24 @@ end
 local function plural(count, word) return ('%d %s%s'):format(count, word, count == 1 and '' or 's') end
 
 local function script_data(all, legend, points, axes, single)
-  local entries, several, each = {}, false, false
+  local data = { most = single and 9 or charts.most_shown, several = false, each = false, axes = json.list(axes),
+    labels = pd.tables.merged(histories.axes, { length = 'length' }),
+    names = { epoch = 'epochs', update = 'updates', seconds = 'seconds' }, colours = {}, legend = json.list {},
+    charts = json.list {} }
   for i, name in ipairs(legend) do
-    entries[i] = ('{"name":%s,"runs":%d}'):format(quoted(name), single and 1 or #points[i].runs)
+    data.legend[i] = { name = pd._text.clean(name), runs = single and 1 or #points[i].runs }
   end
-  local texts, labels, names = {}, {}, {}
+  for i = 1, 8 do data.colours[i] = style.of(i).colour end
   for i, chart in ipairs(all) do
-    texts[i] = charts.json(chart, quoted)
+    data.charts[i] = charts.data(chart)
     for _, list in pairs(chart.axes) do
       for _, band in ipairs(list) do
-        several = several or band.runs > 1
-        each = each or band.runs > 1 and #band.each > 0
+        data.several = data.several or band.runs > 1
+        data.each = data.each or band.runs > 1 and #band.each > 0
       end
     end
   end
-  for axis, label in pairs(histories.axes) do
-    labels[#labels + 1] = ('"%s":%s'):format(axis, quoted(label))
-  end
-  table.sort(labels)
-  labels[#labels + 1] = '"length":"length"'
-  for i, axis in ipairs { 'epoch', 'update', 'seconds' } do
-    names[i] = ('"%s":"%s"'):format(axis, axis == 'seconds' and axis or axis .. 's')
-  end
-  local colours, quoted_axes = {}, {}
-  for i = 1, 8 do colours[i] = '"' .. style.of(i).colour .. '"' end
-  for i, axis in ipairs(axes) do quoted_axes[i] = '"' .. axis .. '"' end
-  return ('{"most":%d,"several":%s,"each":%s,"colours":[%s],"axes":[%s],"labels":{%s},"names":{%s},"legend":[%s],\n'
-    .. '"charts":[%s]}'):format(single and 9 or charts.most_shown, tostring(several), tostring(each),
-    table.concat(colours, ','), table.concat(quoted_axes, ','), table.concat(labels, ','), table.concat(names, ','),
-    table.concat(entries, ','), table.concat(texts, ',\n'))
+  return script_json(data)
 end
 
 local function notes_text(notes)

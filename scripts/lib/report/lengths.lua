@@ -1,5 +1,6 @@
 -- The performance of runs at each length, from their CSV tables with a column `length`, or `shortest` and `longest`.
 local bands = require 'pushdown.runs.bands'
+local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local gather = require 'pushdown.report.gather'
 
@@ -8,39 +9,6 @@ local M = {}
 local largest_file = 1e6
 local not_measured = { set = true, length = true, shortest = true, longest = true, strings = true, symbols = true,
   lower_bound = true }
-
--- The rows of CSV text (RFC 4180), the header first.
-local function rows_of(text)
-  local rows, row, at = {}, {}, 1
-  while at <= #text do
-    local value, stop
-    if text:sub(at, at) == '"' then
-      local parts, from = {}, at + 1
-      while true do
-        local quote = text:find('"', from, true)
-        if not quote then return nil end
-        parts[#parts + 1] = text:sub(from, quote - 1)
-        from = quote + 1
-        if text:sub(from, from) ~= '"' then break end
-        parts[#parts + 1], from = '"', from + 1
-      end
-      value, stop = table.concat(parts), from
-    else
-      stop = text:find('[,\r\n]', at) or #text + 1
-      value = text:sub(at, stop - 1)
-    end
-    row[#row + 1] = value
-    local mark = text:sub(stop, stop)
-    if mark == '\r' and text:sub(stop + 1, stop + 1) == '\n' then stop, mark = stop + 1, '\n' end
-    at = stop + 1
-    if mark ~= ',' or at > #text then
-      if mark == ',' then row[#row + 1] = '' end
-      rows[#rows + 1], row = row, {}
-    end
-  end
-  return rows
-end
-M.rows_of = rows_of
 
 -- The curves of a table by set and column: {{set, column, x, y}}, or nil if it is not a table over lengths.
 local function curves_of(rows)
@@ -92,8 +60,8 @@ function M.charts(points)
     local found = {}
     for _, row in ipairs(point.runs) do
       for _, file in ipairs(gather.files(row, '%.csv$')) do
-        local rows = rows_of(files.read(row.folder .. '/' .. file):sub(1, largest_file))
-        for _, curve in ipairs(rows and curves_of(rows) or {}) do
+        local ok, rows = pcall(csv.decode, files.read(row.folder .. '/' .. file):sub(1, largest_file))
+        for _, curve in ipairs(ok and curves_of(rows) or {}) do
           local key = file .. '\n' .. curve.set .. '\n' .. curve.column
           if not known[key] then
             known[key] = { title = title_of(file, curve), axes = { length = {} }, fixed = #points == 1,

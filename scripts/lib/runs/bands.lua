@@ -1,13 +1,12 @@
 -- Combines the curves of several restarts: mean, sample deviation, least and greatest value at every place. A mean is
 -- that of the restarts that have a value there, and has their number.
+local finite = require 'pushdown.statistics.metric'.is_finite
 local interval = require 'pushdown.statistics.interval'
 local statistics = require 'pushdown.statistics'
 
 local M = {}
 
 local places_between = 200  -- for curves that share no places
-
-local function finite(value) return type(value) == 'number' and value - value == 0 end
 
 -- The drawable points of a curve, sorted by x.
 local function clean(curve)

@@ -1,4 +1,5 @@
 -- The numbers of a training over its epochs as columns, from the metrics.jsonl of its run folder.
+local metric = require 'pushdown.statistics.metric'
 local metrics = require 'pushdown.store.metrics'
 
 local M = { each = metrics.each }
@@ -15,25 +16,20 @@ function M.is_measured(name) return not not_measured[name] end
 -- since training began. batches: {update =, loss =, ...} if single updates were logged. bound_includes_end: whether the
 -- lower bound counts ends that the model does not predict.
 function M.read(folder)
-  local by_epoch, epochs, batches = {}, {}, { update = {}, loss = {} }
-  local there = metrics.each(folder, function(entry)
-    if entry.event == 'epoch' and type(entry.epoch) == 'number' and entry.epoch == entry.epoch then
-      if not by_epoch[entry.epoch] then epochs[#epochs + 1] = entry.epoch end
-      by_epoch[entry.epoch] = entry
-    elseif entry.event == 'update' and tonumber(entry.update) and tonumber(entry.loss) then
+  local batches = { update = {}, loss = {} }
+  local rows = metrics.epochs(folder, function(entry)
+    if entry.event == 'update' and tonumber(entry.update) and tonumber(entry.loss) then
       table.insert(batches.update, entry.update)
       table.insert(batches.loss, entry.loss)
     end
   end)
-  if not there or #epochs == 0 then return nil end
-  table.sort(epochs)
+  if #rows == 0 then return nil end
   local history = { keys = {}, columns = {}, epoch = {}, update = {}, seconds = {},
     batches = #batches.update > 0 and batches or nil }
-  local known, rows, seconds = {}, {}, 0
-  for i, epoch in ipairs(epochs) do
-    rows[i] = by_epoch[epoch]
-    history.bound_includes_end = history.bound_includes_end or rows[i].bound_includes_end == true
-    for key, value in pairs(rows[i]) do
+  local known, seconds = {}, 0
+  for _, row in ipairs(rows) do
+    history.bound_includes_end = history.bound_includes_end or row.bound_includes_end == true
+    for key, value in pairs(row) do
       if not known[key] and not not_measured[key] and type(value) == 'number' then
         known[key] = true
         history.keys[#history.keys + 1] = key
@@ -67,34 +63,25 @@ local labels = { cross_entropy = 'validation cross-entropy (nats per symbol)',
   seconds = 'seconds of an epoch', gradient_norm = 'gradient norm before clipping' }
 
 -- A description of a metric.
-function M.label(metric) return labels[metric] or (metric:gsub('_', ' ')) end
-
-local first_choice = { 'cross_entropy_difference', 'cross_entropy', 'perplexity', 'accuracy', 'fine', 'train_loss',
-  'train_cross_entropy', 'train_perplexity', 'train_accuracy' }
+function M.label(name) return labels[name] or (name:gsub('_', ' ')) end
 
 -- The most informative metric of the histories (a list): its key, or nil.
 function M.main_metric(histories)
-  local known, any = {}, nil
+  local names = {}
   for _, history in ipairs(histories) do
-    for _, key in ipairs(history.keys) do
-      known[key] = true
-      any = any or key
-    end
+    for _, key in ipairs(history.keys) do names[#names + 1] = key end
   end
-  for _, key in ipairs(first_choice) do
-    if known[key] then return key end
-  end
-  return any
+  return metric.main(names) or names[1]
 end
 
--- history.curve(history, metric, axis) -> {x =, y =} of one metric over 'epoch', 'update' or 'seconds', or nil. The
--- metric 'loss' is that of single updates and only exists over updates.
-function M.curve(history, metric, axis)
-  if metric == 'loss' and not history.columns.loss then
+-- history.curve(history, name, axis) -> {x =, y =} of one metric over 'epoch', 'update' or 'seconds', or nil. 'loss' is
+-- that of single updates and only exists over updates.
+function M.curve(history, name, axis)
+  if name == 'loss' and not history.columns.loss then
     if axis ~= 'update' or not history.batches then return nil end
     return { x = history.batches.update, y = history.batches.loss }
   end
-  local column = history.columns[metric]
+  local column = history.columns[name]
   return column and { x = history[axis], y = column } or nil
 end
 

@@ -94,10 +94,12 @@ function M.each(folder, visit, at)
   return at
 end
 
--- metrics.epochs(folder) -> list of the numbers of every epoch, in order; empty if no epoch was finished.
-function M.epochs(folder)
+-- metrics.epochs(folder, visit) -> list of the numbers of every epoch, in order; empty if no epoch was finished.
+-- visit(entry), if given, is called for every line.
+function M.epochs(folder, visit)
   local by_epoch, numbers, epochs = {}, {}, {}
   M.each(folder, function(entry)
+    if visit then visit(entry) end
     local epoch = entry.event == 'epoch' and entry.epoch
     if type(epoch) ~= 'number' or epoch ~= epoch then return end
     if not by_epoch[epoch] then numbers[#numbers + 1] = epoch end

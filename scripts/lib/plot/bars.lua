@@ -33,26 +33,21 @@ local function draw(spec)
   local with_legend = #names > 1 or spec.legend
   local canvas = svg.canvas(spec.width, spec.height)
   local area = canvas:area({ title = spec.title, x_label = spec.x_label, y_label = y_label }, axis.labels)
-  local entries, legend_x, legend_y = {}, nil, area.top
+  if spec.under and spec.under.name then
+    area.right = math.min(area.right, canvas.width - svg.text_width(spec.under.name) - 8)
+  end
+  local entries, height = {}, canvas.height
   for i, name in ipairs(with_legend and names or {}) do
     entries[i] = { name = name, draw = function(target, x, y)
       target:add('rect', { x = x, y = y - 6.5, width = sample, height = sample,
         fill = spec.series[i].colour or style.of(i).colour })
     end }
   end
-  local height = canvas.height
+  local legend_x, legend_y, below = 0, 0, false
   if with_legend then
-    local legend_width, legend_height = legends.column(entries, canvas.width, sample)
-    if legend_width <= 0.35 * canvas.width and legend_height <= area.bottom - area.top then
-      area.right = canvas.width - legend_width - 20
-    else
-      legend_width, legend_height = legends.rows(entries, canvas.width - 16, sample)
-      legend_x, legend_y = (canvas.width - legend_width) / 2, canvas.height
-      canvas.height = canvas.height + math.ceil(legend_height) + 8
-    end
-  end
-  if spec.under and spec.under.name then
-    area.right = math.min(area.right, canvas.width - svg.text_width(spec.under.name) - 8)
+    local options = { gap = 12, middle = canvas.width / 2 }
+    local x, y, _, _, is_below = legends.place(entries, canvas, area, sample, options)
+    legend_x, legend_y, below = x, y, is_below
   end
   local slot = (area.right - area.left) / math.max(1, #categories)
   local slanted = svg.widest(categories) > slot - 6
@@ -63,7 +58,7 @@ local function draw(spec)
     local drop = 0.62 * svg.widest(categories)
     local added = math.ceil(math.max(0, drop - 90))
     canvas.height, height = canvas.height + added, height + added
-    legend_y = legend_y + (legend_x and added or 0)
+    legend_y = legend_y + (below and added or 0)
     area.bottom = area.bottom - drop + added
     -- The first slanted names reach to the left of their bars; a smaller slot moves those a little further.
     for _ = 1, 3 do
@@ -117,7 +112,7 @@ local function draw(spec)
     if reference.name then canvas:before(area.right - 4, y - 5, reference.name) end
   end
   canvas:frame(area)
-  legends.draw(canvas, entries, legend_x or area.right + 12, legend_y, sample)
+  legends.draw(canvas, entries, legend_x, legend_y, sample)
   if under > 0 and spec.under.name then
     canvas:text(area.right + 8, area.bottom + 15, spec.under.name, { ['font-size'] = 11, fill = '#666666' })
   end

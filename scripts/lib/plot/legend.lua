@@ -67,6 +67,27 @@ function M.rows(entries, width, sample)
   return widest, y + height
 end
 
+-- legend.place(entries, canvas, area, sample, options) -> x, y, width, height, below: places the entries in a column in
+-- a free corner of the area, which options.corner(width, height) returns, else beside an area that stays wide enough,
+-- else in rows below the picture around options.middle. May shrink the area or increase the height of the canvas.
+-- options.inset: margin around the entries; options.gap: distance from the area.
+function M.place(entries, canvas, area, sample, options)
+  local inset = options.inset or 0
+  local width, height = M.column(entries, canvas.width, sample)
+  width, height = width + 2 * inset, height + inset
+  local x, y
+  if options.corner then x, y = options.corner(width, height) end
+  if x then return x, y, width, height end
+  if width <= 0.35 * canvas.width and height <= area.bottom - area.top then
+    area.right = math.min(area.right, canvas.width - width - options.gap - 8)
+    return area.right + options.gap, area.top, width, height
+  end
+  width, height = M.rows(entries, canvas.width - 2 * inset - 16, sample)
+  width, height = width + 2 * inset, height + inset
+  y, canvas.height = canvas.height, canvas.height + math.ceil(height) + 8
+  return math.min(math.max(8, options.middle - width / 2), canvas.width - 8 - width), y, width, height, true
+end
+
 -- legend.draw(canvas, entries, x, y, sample): draws the entries at the positions set by column or rows. entry.draw(
 -- canvas, x, y) draws the sample; `y` is its middle.
 function M.draw(canvas, entries, x, y, sample)

@@ -72,7 +72,7 @@ local function ink_of(figure, area, x_at, y_at)
 end
 
 -- Upper left corner of the legend inside the plot area; nil if no corner is free.
-local function free_corner(figure, area, width, height, x_at, y_at)
+local function free_corner(figure, area, x_at, y_at, width, height)
   if width > 0.6 * (area.right - area.left) or height > 0.7 * (area.bottom - area.top) then return nil end
   local places = ink_of(figure, area, x_at, y_at)
   local right, low = area.right - width - 8, area.bottom - height - 8
@@ -92,25 +92,13 @@ end
 
 local inset = 8  -- margin around the entries in the box
 
--- Places the legend in a corner that is free of lines, else on the right if the plot stays wide enough, else in rows
--- below the plot. May shrink the area or increase the height of the canvas. Returns a function that draws the legend.
+-- Places the legend. Returns a function that draws it.
 local function place_legend(figure, canvas, area, x_at, y_at)
   local entries = entries_of(figure)
   if #entries == 0 then return function() end end
-  local width, height = legends.column(entries, canvas.width, sample)
-  width, height = width + 2 * inset, height + inset
-  local x, y = free_corner(figure, area, width, height, x_at, y_at)
-  if not x and width <= 0.35 * canvas.width and height <= area.bottom - area.top then
-    area.right = math.min(area.right, canvas.width - width - 18)
-    x, y = area.right + 10, area.top
-  end
-  if not x then
-    width, height = legends.rows(entries, canvas.width - 2 * inset - 16, sample)
-    width, height = width + 2 * inset, height + inset
-    x, y = math.max(8, (area.left + area.right - width) / 2), canvas.height
-    if x + width > canvas.width - 8 then x = canvas.width - 8 - width end
-    canvas.height = canvas.height + math.ceil(height) + 8
-  end
+  local x, y, width, height = legends.place(entries, canvas, area, sample, { inset = inset, gap = 10,
+    middle = (area.left + area.right) / 2,
+    corner = function(...) return free_corner(figure, area, x_at, y_at, ...) end })
   return function()
     canvas:add('rect', { x = x, y = y, width = width, height = height, fill = '#ffffff', ['fill-opacity'] = '0.9',
       stroke = '#c8c8c8', ['stroke-width'] = 0.75, rx = 2 })

@@ -9,74 +9,21 @@
 #include "bindings/session/live_text.h"
 #include "bindings/session/terminal.h"
 #include "shell/prompt.h"
+#include "shell/screen_model.h"
 
 namespace pushdown::live_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What a terminal of this size shows: the control sequences of the view, and wrapped lines.
-class Screen {
- public:
-  Screen(int columns, int rows) : columns_(columns), rows_(rows), lines_(rows) {}
-
-  void feed(const std::string& text) {
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      const char c = text[i];
-      if (c == '\r') {
-        column_ = 0;
-      } else if (c == '\n') {
-        next_line();
-      } else if (c == '\033' && i + 1 < text.size() && text[i + 1] == '[') {
-        std::size_t end = i + 2;
-        while (end < text.size() && (text[end] < '@' || text[end] > '~')) ++end;
-        if (end < text.size()) control(text[end], text.substr(i + 2, end - i - 2));
-        i = end;
-      } else if ((static_cast<unsigned char>(c) & 0xC0) == 0x80) {
-        if (column_ > 0 && column_ <= std::ssize(lines_[row_])) lines_[row_][column_ - 1] += c;
-      } else {
-        put(c);
-      }
-    }
+// What a window of this size shows after the text.
+struct Shown {
+  Shown(int columns, int rows, const std::string& text) : model(columns, rows) {
+    model.write(text);
+    for (const auto& line : model.window()) lines += line + "\n";
   }
-  int wraps() const { return wraps_; }
-  std::string text() const {
-    std::string all;
-    for (const auto& line : lines_) {
-      std::string shown;
-      for (const auto& cell : line) shown += cell;
-      shown.erase(shown.find_last_not_of(' ') + 1);
-      all += shown + "\n";
-    }
-    return all;
-  }
-
- private:
-  void put(char c) {
-    if (column_ == columns_) ++wraps_, column_ = 0, next_line();
-    auto& line = lines_[row_];
-    if (column_ >= std::ssize(line)) line.resize(column_ + 1, " ");
-    line[column_++] = std::string(1, c);
-  }
-  void next_line() {
-    if (row_ + 1 < rows_) {
-      ++row_;
-      return;
-    }
-    lines_.erase(lines_.begin());
-    lines_.emplace_back();
-  }
-  void control(char kind, const std::string& number) {
-    const int count = number.empty() ? 1 : std::atoi(number.c_str());
-    if (kind == 'A') row_ = std::max(row_ - count, 0);
-    if (kind == 'K' || kind == 'J')
-      lines_[row_].resize(std::min<std::size_t>(lines_[row_].size(), column_));
-    if (kind == 'J')
-      for (int k = row_ + 1; k < rows_; ++k) lines_[k].clear();
-  }
-
-  int columns_, rows_, row_ = 0, column_ = 0, wraps_ = 0;
-  std::vector<std::vector<std::string>> lines_;
+  ScreenModel model;
+  std::string lines;
 };
 
 LiveState many(int rows) {
@@ -184,10 +131,9 @@ TEST_F(Live, IsOneBlockThatIsRemovedAtTheEnd) {
   Terminal terminal =
       run(script(3, 40, "local r = together:run()\npd.log.warn 'a warning'\nprint(r)"), 80, 24);
   ASSERT_EQ(terminal.wait_exit(), 0) << terminal.screen();
-  Screen screen(80, 24);
-  screen.feed(terminal.raw());
-  const std::string shown = screen.text();
-  EXPECT_EQ(screen.wraps(), 0) << shown;
+  const Shown screen(80, 24, terminal.raw());
+  const std::string& shown = screen.lines;
+  EXPECT_EQ(screen.model.wraps(), 0) << shown;
   EXPECT_EQ(count(shown, " of 40"), 0) << shown;
   EXPECT_EQ(count(shown, "all epochs"), 3) << shown;
   EXPECT_EQ(count(shown, "a warning"), 1) << shown;
@@ -204,10 +150,9 @@ TEST_F(Live, FitsALowAndNarrowWindowAndEndsCleanlyOnCtrlC) {
   SKIP_IF_SIGNALS_ARE_DELAYED();
   Terminal terminal = run(script(12, 1000000, "together:run()"), 40, 10);
   ASSERT_TRUE(terminal.expect("and 5 more")) << terminal.screen();
-  Screen before(40, 10);
-  before.feed(terminal.raw());
-  EXPECT_EQ(before.wraps(), 0) << before.text();
-  EXPECT_NE(before.text().find("lstm 1 "), std::string::npos) << before.text();
+  const Shown before(40, 10, terminal.raw());
+  EXPECT_EQ(before.model.wraps(), 0) << before.lines;
+  EXPECT_NE(before.lines.find("lstm 1 "), std::string::npos) << before.lines;
   terminal.resize(30, 8);
   ASSERT_TRUE(terminal.expect("and 7 more")) << terminal.screen();
   const auto resized = terminal.raw().size();
@@ -215,16 +160,14 @@ TEST_F(Live, FitsALowAndNarrowWindowAndEndsCleanlyOnCtrlC) {
       {"", "and 7 more"},
       {"", "and 7 more"},
   }));
-  Screen after(30, 8);
-  after.feed(terminal.raw().substr(resized));
-  EXPECT_EQ(after.wraps(), 0) << after.text();
+  const Shown after(30, 8, terminal.raw().substr(resized));
+  EXPECT_EQ(after.model.wraps(), 0) << after.lines;
   terminal.type(kCtrlC);
   ASSERT_EQ(terminal.wait_exit(), 130) << terminal.screen();
-  Screen end(200, 60);
-  end.feed(terminal.raw());
-  EXPECT_NE(end.text().find("with the same trainers continues"), std::string::npos)
-      << end.text() << testing::PrintToString(terminal.raw().substr(terminal.raw().size() - 900));
-  EXPECT_EQ(end.text().find("more"), std::string::npos) << "the block is gone:\n" << end.text();
+  const Shown end(200, 60, terminal.raw());
+  EXPECT_NE(end.lines.find("with the same trainers continues"), std::string::npos)
+      << end.lines << testing::PrintToString(terminal.raw().substr(terminal.raw().size() - 900));
+  EXPECT_EQ(end.lines.find("more"), std::string::npos) << "the block is gone:\n" << end.lines;
 }
 
 TEST_F(Live, ARunContinuesWhereCtrlCStoppedIt) {

@@ -33,6 +33,7 @@ void ScreenModel::put(std::string_view character, int width) {
   }
   if (full_ || column_ + width > columns_) {
     lines_[row_].wraps = true;
+    ++wraps_;
     feed();
     column_ = 0;
     full_ = false;

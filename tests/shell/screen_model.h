@@ -1,5 +1,5 @@
 // A terminal that draws what programs write to it, for tests. It knows the control sequences that
-// the editor uses, and fails for others.
+// the editor and the live view use, and remembers the first one of others.
 #pragma once
 #include <string>
 #include <string_view>
@@ -23,6 +23,7 @@ class ScreenModel {
   std::size_t row() const { return row_; }
   int column() const { return column_; }
   bool full() const { return full_; }               // the next character wraps
+  int wraps() const { return wraps_; }              // the characters that have begun another line
   std::string unknown() const { return unknown_; }  // the first control sequence that is not known
 
  private:
@@ -44,7 +45,7 @@ class ScreenModel {
   int columns_, rows_;
   std::vector<Line> lines_;
   std::size_t row_ = 0;
-  int column_ = 0;
+  int column_ = 0, wraps_ = 0;
   bool full_ = false;
   std::string rest_;  // of an incomplete sequence or character
   std::string unknown_;

@@ -1,5 +1,6 @@
--- Every grammar of the grammars folder loads with its defaults, samples, and accepts its own samples. Every automaton
--- loads. A synchronous grammar draws pairs and accepts them. Each file is one of the three.
+-- Every grammar of the grammars folder loads with its defaults, samples, accepts its own samples, and has one
+-- derivation of each if it says so. Every automaton loads. A synchronous grammar draws pairs and accepts them. Each file
+-- is one of the three.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -50,6 +51,7 @@ for _, name in ipairs(pd.grammar.list()) do
         local score = grammar:log_probability(tokens)
         assert(score > -math.huge and score <= mass + 1e-9, ('%s scores %g'):format(tostring(tokens), score))
         assert(sampler:log_probability(tokens) > -math.huge)
+        if grammar:unambiguous() then test.near(grammar:parse(tokens):log_probability(), score, 1e-9) end
       end
     end
   end)

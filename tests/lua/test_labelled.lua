@@ -80,8 +80,12 @@ for _, case in ipairs(languages) do
     test.equal(data:size(), 810)
     local strings, labels, lengths = data:strings(), data:labels(), data:lengths()
     local positives = 0
+    test.equal(grammar:unambiguous(), name ~= 'dyck_n')
     for i, text in ipairs(strings) do
       if labels[i] then positives = positives + 1 end
+      if labels[i] and i <= 30 and grammar:unambiguous() then
+        test.near(grammar:log_probability(text), grammar:parse(text):log_probability(), 1e-9)
+      end
       test.equal(member(text), labels[i])
       assert(lengths[i] >= 1 and lengths[i] <= 21, lengths[i])
     end
@@ -95,18 +99,6 @@ for _, case in ipairs(languages) do
     for i, text in ipairs(long:strings()) do test.equal(member(text), long:labels()[i]) end
   end)
 end
-
-test('grammars declared unambiguous have one derivation', function()
-  for _, case in ipairs(languages) do
-    local grammar = pd.grammar.load(case[1], case[2])
-    test.equal(grammar:unambiguous(), case[1] ~= 'dyck_n')
-    if grammar:unambiguous() then
-      for _, text in ipairs(grammar:sampler { lengths = { 0, 15 } }:sample { count = 30, seed = 1 }) do
-        test.near(grammar:log_probability(text), grammar:parse(text):log_probability(), 1e-9)
-      end
-    end
-  end
-end)
 
 local dyck = pd.grammar.load 'dyck_n'
 
@@ -132,22 +124,10 @@ test('the floor: simple classifiers against strings and against matched ones', f
   end
   local train, usual, matched = set('usual', { 1, 21 }), set('usual', { 22, 60 }), set('matched', { 22, 60 })
   test.equal(#matched:wrong_labels(grammar), 0)
-  -- a+ b+
-  local wrong = 0
-  for i, text in ipairs(usual:strings()) do
-    local accepted = text:gsub(' ', ''):find '^a+b+$' ~= nil
-    if accepted ~= usual:labels()[i] then wrong = wrong + 1 end
-  end
   local floor = train:floor(usual)
-  test.near(floor.errors.bigrams, 100 * wrong / 600, 1e-9)
   test.near(floor.error, floor.errors[floor.classifier], 1e-9)
   assert(floor.error <= floor.errors.bigrams, floor.error)
   assert(train:floor(matched).error > 45, train:floor(matched).error)
-  local shape = 0
-  for _, text in ipairs(matched:strings()) do
-    if text:gsub(' ', ''):find '^a+b+$' then shape = shape + 1 end
-  end
-  assert(shape >= 0.95 * matched:size(), shape)
 end)
 
 test('saving and loading', function()

@@ -1,6 +1,6 @@
 -- Every grammar of the grammars folder loads with its defaults, samples, accepts its own samples, and has one
--- derivation of each if it says so. Every automaton loads. A synchronous grammar draws pairs and accepts them. Each file
--- is one of the three.
+-- derivation of each if it says so. Every automaton loads. A synchronous grammar draws pairs and accepts them. Each
+-- file is one of the three.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'

@@ -234,13 +234,10 @@ test('what cannot be probed', function()
   test.fails("unknown label 'height': an automaton has state, depth and top",
     probe { pda = dyck(), labels = { 'height' } })
   test.fails("string 1 'a b': 'a' is not in the alphabet of the automaton", probe({ pda = dyck() }, { 'a b', 'b a' }))
-  test.fails("string 2 '. %]': the automaton has no run over it", function()
-    pd.analysis.probe(nil, { '( )', '( ]' }, { pda = dyck(), vectors = function() end })
-  end)
+  test.fails("string 2 '. %]': the automaton has no run over it",
+    pd.analysis.probe, nil, { '( )', '( ]' }, { pda = dyck(), vectors = function() end })
   test.fails('is not deterministic', probe { pda = pd.pda.load 'unmarked_reversal_pda' })
-  test.fails('expected a language model or a recognizer, got nil', function()
-    pd.analysis.probe(nil, strings, labels(counted))
-  end)
+  test.fails('expected a language model or a recognizer, got nil', pd.analysis.probe, nil, strings, labels(counted))
   test.fails('vectors returned a tensor 2 x 3: expected n x H or L x n x H with n = 8',
     probe { labels = counted, vectors = function() return pd.tensor.zeros { 2, 3 } end })
   test.fails("label 'label': 0 positions for training and 0 for the test",

@@ -54,23 +54,21 @@ pd.task.labelled_dataset({ alphabet = { '(', ')' }, strings = { '( )' }, labels 
   :save(folder .. '/words.txt')
 
 test('a session records its inputs as they were read', function()
-  local output, status = run(('-e %s'):format(quoted [[
+  local output = test.succeeds(run(('-e %s'):format(quoted [[
     local path = 'changing.lua'
     require 'pushdown.files'.write(path, [=[rule 'S -> "0"']=])
     pd.grammar.load(path)
     require 'pushdown.files'.write(path, [=[rule 'S -> "1"']=])
-    for _, input in ipairs(pd.file.inputs()) do print(input.role, input.path, input.sha256, input.text) end]]))
-  test.equal(status, 0)
+    for _, input in ipairs(pd.file.inputs()) do print(input.role, input.path, input.sha256, input.text) end]])))
   local digest = pd.file.sha256_of_text [[rule 'S -> "0"']]
   has(output, ('grammar\t%s/changing.lua\t%s\trule \'S -> "0"\'\n'):format(folder, digest))
   assert(not output:find('"1"', 1, true), output)
   test.equal(pd.file.sha256_of_text 'abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   -- A description is no input, whatever describes it.
-  output, status = run(('-e %s'):format(quoted [[
+  output = test.succeeds(run(('-e %s'):format(quoted [[
     for _, name in ipairs(pd.grammar.list()) do help(name) pd.grammar.describe(name) end
     help 'grammar' help 'automaton'
-    for _, input in ipairs(pd.file.inputs()) do print('INPUT', input.role, input.path) end]]))
-  test.equal(status, 0)
+    for _, input in ipairs(pd.file.inputs()) do print('INPUT', input.role, input.path) end]])))
   assert(output:find 'INPUT' == nil or not output:find 'INPUT\t[ag]', output)
   -- A program that every system has gives the same result.
   local path = folder .. '/bytes'
@@ -82,8 +80,7 @@ test('a session records its inputs as they were read', function()
 end)
 
 test('a run folder records program, machine, command line, seed and inputs', function()
-  local output, status = run 'small.lua --run-folder runs/one'
-  assert(status == 0, output)
+  test.succeeds(run 'small.lua --run-folder runs/one')
   local start = decoded 'runs/one/provenance.json'.starts[1]
   local build = pd.build()
   for key, value in pairs(build) do test.equal(start.program[key], value) end
@@ -105,24 +102,19 @@ end)
 
 test('a folder continues only with the options of its run', function()
   local before = files.read(folder .. '/runs/one/experiment.json')
-  local output, status = run 'small.lua --run-folder runs/one --hidden 5'
-  test.equal(status, 1)
-  has(output, 'runs/one holds a run with other options: hidden was 4 and is 5 now', '--overwrite')
-  output, status = run 'small.lua --run-folder runs/one --quick'
-  test.equal(status, 1)
-  has(output, 'size was full and is quick now', 'hidden was 4 and is 2 now')
+  test.ended(1, { 'runs/one holds a run with other options: hidden was 4 and is 5 now', '--overwrite' },
+    run 'small.lua --run-folder runs/one --hidden 5')
+  test.ended(1, { 'size was full and is quick now', 'hidden was 4 and is 2 now' },
+    run 'small.lua --run-folder runs/one --quick')
   test.equal(files.read(folder .. '/runs/one/experiment.json'), before)
   test.equal(#decoded 'runs/one/provenance.json'.starts, 1)
   -- The other order: a first look is followed by the full run.
   assert(select(2, run 'small.lua --run-folder runs/look --quick') == 0)
-  output, status = run 'small.lua --run-folder runs/look'
-  test.equal(status, 1)
-  has(output, 'size was quick and is full now')
+  test.ended(1, 'size was quick and is full now', run 'small.lua --run-folder runs/look')
   test.equal(decoded 'runs/look/experiment.json'.size, 'quick')
   files.write(folder .. '/runs/look/left.csv', 'a\n1\n')
   files.write(folder .. '/runs/look/result.json.123.tmp', 'cut off')
-  output, status = run 'small.lua --run-folder runs/look --overwrite'
-  assert(status == 0, output)
+  test.succeeds(run 'small.lua --run-folder runs/look --overwrite')
   local kept = decoded 'runs/look/experiment.json'
   test.equal(kept.size, 'full')
   test.equal(kept.options.hidden, 4)
@@ -132,25 +124,20 @@ test('a folder continues only with the options of its run', function()
   test.equal(files.read(folder .. '/runs/look/left.csv'), 'a\n1\n')
   assert(not files.exists(folder .. '/runs/look/result.json.123.tmp'))
   -- Options that may change do change, and the record shows what ran.
-  output, status = run 'small.lua --run-folder runs/look --epochs 3'
+  local output, status = run 'small.lua --run-folder runs/look --epochs 3'
   assert(status ~= 0 or decoded 'runs/look/experiment.json'.options.epochs == 3, output)
   files.write(folder .. '/other.lua', (script:gsub("'small'", "'other'")))
-  output, status = run 'other.lua --run-folder runs/one'
-  test.equal(status, 1)
-  has(output, "runs/one holds a run of 'small', this is 'other'")
+  test.ended(1, "runs/one holds a run of 'small', this is 'other'", run 'other.lua --run-folder runs/one')
 end)
 
 test('a script that cannot resume refuses the folder of its run', function()
   files.write(folder .. '/once.lua', (script:gsub("name = 'small'", "name = 'once', resumes = false")))
-  local output, status = run 'once.lua --run-folder runs/once'
-  assert(status == 0, output)
+  test.succeeds(run 'once.lua --run-folder runs/once')
   local before = files.read(folder .. '/runs/once/provenance.json')
-  output, status = run 'once.lua --run-folder runs/once'
-  test.equal(status, 1)
-  has(output, 'runs/once holds a run, and once cannot resume', '--overwrite')
+  test.ended(1, { 'runs/once holds a run, and once cannot resume', '--overwrite' },
+    run 'once.lua --run-folder runs/once')
   test.equal(files.read(folder .. '/runs/once/provenance.json'), before)
-  output, status = run 'once.lua --run-folder runs/once --overwrite'
-  assert(status == 0, output)
+  test.succeeds(run 'once.lua --run-folder runs/once --overwrite')
 end)
 
 test('--overwrite removes what the run has written, and nothing else', function()
@@ -173,8 +160,7 @@ end
   local place = folder .. '/runs/writes'
   files.make_folder(place)
   files.write(place .. '/notes', 'mine')
-  local output, status = run 'writes.lua --run-folder runs/writes'
-  assert(status == 0, output)
+  test.succeeds(run 'writes.lua --run-folder runs/writes')
   files.write(place .. '/both/notes.txt', 'mine')
   -- A folder that was replaced by a link leads to files of somebody else.
   os.rename(place .. '/away', folder .. '/elsewhere')
@@ -183,8 +169,7 @@ end
   files.write(place .. '/.written', list .. '"../../outside.txt"\n"/etc/hostname"\nno text\n')
   files.write(folder .. '/outside.txt', 'mine')
   files.write(folder .. '/runs/writes/none.lua', 'mine')
-  output, status = run 'small.lua --run-folder runs/writes --overwrite'
-  assert(status == 0, output)
+  test.succeeds(run 'small.lua --run-folder runs/writes --overwrite')
   assert(not pd.file.kind(place .. '/counted'))
   test.equal(files.read(place .. '/notes'), 'minex')
   assert(not pd.file.kind(place .. '/part'))
@@ -193,8 +178,7 @@ end
   test.equal(files.read(folder .. '/elsewhere/own.csv'), 'own')
   test.equal(files.read(folder .. '/outside.txt'), 'mine')
   test.equal(files.read(place .. '/none.lua'), 'mine')
-  output, status = run 'small.lua --run-folder runs/look --hidden 3 --overwrite'
-  assert(status == 0, output)
+  test.succeeds(run 'small.lua --run-folder runs/look --hidden 3 --overwrite')
   assert(files.exists(folder .. '/runs/look/grid/point/restart-1/result.json'))
   -- A folder that belongs to no run is not emptied.
   files.make_folder(folder .. '/mine')
@@ -205,16 +189,13 @@ end
   files.make_folder(folder .. '/theirs')
   files.write(folder .. '/theirs/experiment.json', '{"name": "theirs"}')
   files.write(folder .. '/theirs/notes.txt', 'theirs')
-  output, status = run 'small.lua --run-folder theirs --overwrite'
-  test.equal(status, 1)
-  has(output, 'theirs/experiment.json is not the configuration of a run')
+  test.ended(1, 'theirs/experiment.json is not the configuration of a run',
+    run 'small.lua --run-folder theirs --overwrite')
   test.equal(files.read(folder .. '/theirs/notes.txt'), 'theirs')
 end)
 
 test('a run is reproduced from its inputs as they were', function()
-  local output, status = run 'runs reproduce --yes runs/one'
-  assert(status == 0, output)
-  has(output, 'The numbers are the same', 'runs/one-again-1')
+  test.ended(0, { 'The numbers are the same', 'runs/one-again-1' }, run 'runs reproduce --yes runs/one')
   -- The session drew the seed, so the same numbers cannot be a coincidence.
   local again = decoded 'runs/one-again-1/provenance.json'.starts[1]
   test.equal(again.seed, decoded 'runs/one/provenance.json'.starts[1].seed)
@@ -224,24 +205,18 @@ test('a run is reproduced from its inputs as they were', function()
   files.write(folder .. '/sizes.lua', 'return 30\n')
   files.write(folder .. '/nested.lua', (grammar:gsub('0.4', '0.3'):gsub('0.6', '0.7')))
   files.write(folder .. '/small.lua', (script:gsub("'hidden', 4", "'hidden', 3")))
-  output, status = run 'runs reproduce runs/one --folder runs/again --yes'
-  assert(status == 0, output)
-  has(output, 'small.lua, which has changed', 'sizes.lua, which has changed', 'nested.lua, which has changed',
-    'The numbers are the same')
+  test.ended(0, { 'small.lua, which has changed', 'sizes.lua, which has changed', 'nested.lua, which has changed',
+    'The numbers are the same' }, run 'runs reproduce runs/one --folder runs/again --yes')
   test.equal(files.read(folder .. '/sizes.lua'), 'return 30\n')
   -- Numbers that differ from those of the run are found.
   local result = decoded 'runs/one/result.json'
   result.cross_entropy = result.cross_entropy + 1e-12
   files.write(folder .. '/runs/one/result.json', json.encode(result))
-  output, status = run 'runs reproduce --yes runs/one'
-  test.equal(status, 1)
-  has(output, 'result.json, result.cross_entropy: was', ' differ')
+  test.ended(1, { 'result.json, result.cross_entropy: was', ' differ' }, run 'runs reproduce --yes runs/one')
   os.remove(folder .. '/nested.lua')
   files.write(folder .. '/runs/one/provenance.json', (files.read(folder .. '/runs/one/provenance.json')
     :gsub('"copy": "inputs/[^"]*nested.lua"', '"copy": null')))
-  output, status = run 'runs reproduce --yes runs/one'
-  test.equal(status, 1)
-  has(output, 'nested.lua is gone, and the run folder has no copy')
+  test.ended(1, 'nested.lua is gone, and the run folder has no copy', run 'runs reproduce --yes runs/one')
   files.write(folder .. '/nested.lua', grammar)
   has(run 'runs reproduce runs/nothing', "there is no run folder 'runs/nothing'")
   has(run 'runs reproduce', 'which run?')
@@ -251,9 +226,8 @@ test('a command of a run folder needs a confirmation', function()
   files.write(folder .. '/stranger.lua', script:gsub('run:finish', "io.open('ran', 'w'):close() run:finish"))
   assert(select(2, run 'stranger.lua --run-folder runs/stranger') == 0)
   os.remove(folder .. '/ran')
-  local output, status = run 'runs reproduce runs/stranger'
-  test.equal(status, 2)
-  has(output, 'The run is repeated with its own command, in ' .. folder, 'stranger.lua --run-folder', 'give --yes')
+  test.ended(2, { 'The run is repeated with its own command, in ' .. folder, 'stranger.lua --run-folder',
+    'give --yes' }, run 'runs reproduce runs/stranger')
   local function answered(answer)
     local line = ('PUSHDOWN_REGISTRY= %s --threads 1 runs reproduce runs/stranger'):format(quoted(shell))
     return test.command(("cd %s && printf '%s\\n' | script -qec %s /dev/null"):format(quoted(folder), answer,
@@ -331,8 +305,7 @@ for _ in trainer('runs/first', 2):epochs() do end
 for _ in trainer('runs/second', 3):epochs() do end
 t = trainer('runs/third', 3)
 ]])
-  local output, status = run('', 'typed')
-  assert(status == 0, output)
+  test.succeeds(run('', 'typed'))
   local rows = runs.find({ experiment = 'prompt' }, folder .. '/runs/registry.sqlite')
   test.equal(#rows, 3)
   test.equal(rows[1].folder, folder .. '/runs/first')
@@ -349,9 +322,7 @@ t = trainer('runs/third', 3)
   has(entries, "pd.grammar.load 'nested.lua'", "trainer('runs/second', 3)")
   assert(not entries:find('runs/third', 1, true), entries)
   -- Neither the grammar nor the entries are needed.
-  output, status = run('runs reproduce ' .. rows[2].id)
-  assert(status == 0, output)
-  has(output, 'The numbers are the same')
+  test.ended(0, 'The numbers are the same', run('runs reproduce ' .. rows[2].id))
   os.remove(folder .. '/runs/first/checkpoints/initial.safetensors')
   has(run 'runs reproduce runs/first', 'has no checkpoints/initial.safetensors')
 end)
@@ -365,13 +336,12 @@ test('runs in a repository of others run none of its programs', function()
     touch -d 2001-01-01 file && git describe --always --dirty && test -e log && rm log]]):format(quoted(folder)))
   if made ~= 0 then return print 'without git' end
   local repository = folder .. '/repository'
-  local output, status = test.command(('cd %s && PUSHDOWN_REGISTRY=off %s -e %s'):format(quoted(repository),
+  test.succeeds(test.command(('cd %s && PUSHDOWN_REGISTRY=off %s -e %s'):format(quoted(repository),
     quoted(shell), quoted [[
 local grammar = pd.grammar.load 'an_bn'
 pd.train.trainer { model = pd.model.language_model { alphabet = grammar:alphabet(), stack = 'none', seed = 1 },
   train = grammar:sampler({ lengths = { 2, 4 } }):dataset(5, { seed = 1 }), epochs = 1, run_folder = 'run',
-  progress = false }]]))
-  assert(status == 0, output)
+  progress = false }]])))
   local recorded = decoded 'repository/run/config.json'.git
   test.equal(#recorded.commit, 40)
   test.equal(recorded.dirty, false)
@@ -379,9 +349,8 @@ pd.train.trainer { model = pd.model.language_model { alphabet = grammar:alphabet
   files.write(repository .. '/script.lua', [[
 local _, run = pd.experiment.start { name = 'script', doc = 'A script.', options = {} }
 run:finish { done = true }]])
-  output, status = test.command(('cd %s && PUSHDOWN_REGISTRY=off %s script.lua --run-folder own'):format(
-    quoted(repository), quoted(shell)))
-  assert(status == 0, output)
+  test.succeeds(test.command(('cd %s && PUSHDOWN_REGISTRY=off %s script.lua --run-folder own'):format(
+    quoted(repository), quoted(shell))))
   test.equal(decoded 'repository/own/experiment.json'.git, recorded.commit:sub(1, 12))
   test.equal(files.exists(repository .. '/log'), false)
 end)

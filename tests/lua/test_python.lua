@@ -19,9 +19,8 @@ test('configuration, metrics and parameters', function()
   local trainer = pd.train.trainer { model = model, train = sampler:dataset(30, { seed = 1 }),
     valid = sampler:dataset(10, { seed = 2 }), epochs = 2, run_folder = folder, progress = false }
   for _ in trainer:epochs() do end
-  local output, status = run(('python3 %s/scripts/tools/read_run.py %s'):format(pd.root, folder))
-  test.equal(status, 0, output)
-  assert(output:find('config.json: ', 1, true), output)
+  local output = test.ended(0, 'config.json: ',
+    run(('python3 %s/scripts/tools/read_run.py %s'):format(pd.root, folder)))
   for _, epoch in ipairs(trainer:history()) do
     local written = output:match('epoch ' .. epoch.epoch .. ': cross%-entropy ([%d.e-]+)')
     test.near(tonumber(written), epoch.cross_entropy, 1e-12)
@@ -36,8 +35,7 @@ test('configuration, metrics and parameters', function()
   end
   assert(count > 5, count)
   assert(output:find('optimizer.steps: ', 1, true), output)
-  output, status = run(('python3 %s/scripts/tools/read_run.py /nowhere'):format(pd.root))
-  assert(status == 1 and output:find('usage:', 1, true), output)
+  test.ended(1, 'usage:', run(('python3 %s/scripts/tools/read_run.py /nowhere'):format(pd.root)))
 end)
 
 if select(2, run "python3 -c 'import numpy'") ~= 0 then
@@ -70,9 +68,7 @@ test('the reader with NumPy has at most 110 lines of code', function()
 end)
 
 test('the reader with NumPy shows its usage', function()
-  local output, status = run(("python3 '%s'"):format(reader))
-  test.equal(status, 0, output)
-  assert(output:find('python3 run_model.py FOLDER', 1, true), output)
+  test.ended(0, 'python3 run_model.py FOLDER', run(("python3 '%s'"):format(reader)))
 end)
 
 -- Returns what the reader prints for models, or 'refused: ' and its message. Python starts once for all of them.
@@ -202,25 +198,24 @@ end)
 test('the reader with NumPy refuses recognizers, and options that it does not know', function()
   local place = folder .. '/other'
   pd.model.recognizer { alphabet = { 'a', 'b', 'c' }, seed = 1 }:export(place)
-  local output, status = run(("python3 '%s/run_model.py' '%s' a b"):format(place, place))
-  assert(status == 1 and output:find("run_model.py does not read the kind 'recognizer'", 1, true), output)
+  test.ended(1, "run_model.py does not read the kind 'recognizer'",
+    run(("python3 '%s/run_model.py' '%s' a b"):format(place, place)))
   model { architecture = 'transformer', hidden = 8, heads = 2, controller = false }:export(place)
-  output, status = run(("python3 '%s/run_model.py' '%s' a b"):format(place, place))
-  assert(status == 1 and output:find("the option 'architecture' = transformer of language_model", 1, true), output)
+  test.ended(1, "the option 'architecture' = transformer of language_model",
+    run(("python3 '%s/run_model.py' '%s' a b"):format(place, place)))
   model {}:export(place)
   -- model.json repeats the description that the file of the parameters has.
   local path = place .. '/model.safetensors'
   local tensors, metadata = pd.tensor.load(path)
   local function change(text) return (text:gsub('"layers":', '"speed": 2, "layers":')) end
   pd.file.write(place .. '/model.json', change(files.read(place .. '/model.json')))
-  output, status = run(("python3 '%s/run_model.py' '%s' a b"):format(place, place))
+  local output, status = run(("python3 '%s/run_model.py' '%s' a b"):format(place, place))
   assert(status == 1 and output:find('^model.json and model.safetensors describe different models'), output)
-  test.fails("model.json.*describe different models.*/options/controller/speed",
-    function() pd.model.load(place) end)
+  test.fails("model.json.*describe different models.*/options/controller/speed", pd.model.load, place)
   metadata.model = change(metadata.model)
   pd.tensor.save(path, tensors, { metadata = metadata })
-  output, status = run(("python3 '%s/run_model.py' '%s' a b"):format(place, place))
-  assert(status == 1 and output:find("does not read the option 'speed' = 2 of lstm", 1, true), output)
+  test.ended(1, "does not read the option 'speed' = 2 of lstm",
+    run(("python3 '%s/run_model.py' '%s' a b"):format(place, place)))
 end)
 
 test.finish()

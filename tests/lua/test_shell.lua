@@ -7,18 +7,31 @@ local test = require 'pushdown.test'
 
 local shell, folder, quoted, run, write = test.program, program.folder, files.quoted, program.run, program.write
 
+-- Fails unless the program prints this and no errors, and ends with status 0.
+local function prints(expected, words, input)
+  local out, err, status = run(words, input)
+  test.equal(out, expected)
+  test.equal(err, '')
+  test.equal(status, 0)
+end
+
+-- Fails unless the program ends with status 1, with this text in its errors. Returns its output and its errors.
+local function fails(text, words, input)
+  local out, err, status = run(words, input)
+  test.has(err, text)
+  test.equal(status, 1)
+  return out, err
+end
+
 -- Whether this program has the sanitizer lib`name`.
 local function sanitized(name) return files.read '/proc/self/maps':find('lib' .. name, 1, true) ~= nil end
 
 test('version and help', function()
-  local out, err, status = run { '--version' }
-  -- Then the CUDA support of the build, and the devices.
-  test.equal(out, 'pushdown ' .. pd.version .. '\n' .. pd.device.text())
-  test.equal(err, '')
-  test.equal(status, 0)
-  -- Also together with other options.
-  test.equal(run { '--device', 'cuda:77', '--version', '-e', 'print(1)' }, out)
-  out, err, status = run { '--help' }
+  -- Then the CUDA support of the build, and the devices; also together with other options.
+  local version = 'pushdown ' .. pd.version .. '\n' .. pd.device.text()
+  prints(version, { '--version' })
+  prints(version, { '--device', 'cuda:77', '--version', '-e', 'print(1)' })
+  local out, err, status = run { '--help' }
   test.equal(status, 0)
   test.equal(err, '')
   for _, option in ipairs { '-e', '-l', '-i', '-j', '--device', '--threads', '--seed', '--log-level',
@@ -65,16 +78,12 @@ test('wrong usage exits with 2 and a message', function()
   assert(usage('--version=3'):find("option --version takes no value, got '--version=3'", 1, true))
   assert(usage('--exit-with-parent', '1x'):find("must be the number of a process, got '1x'", 1, true))
   assert(usage('kernel', 'instal'):find("unknown command 'instal', did you mean 'install'?", 1, true))
-  local _, err, status = run { 'rnus' }
-  test.equal(status, 1)
-  assert(err:find("there is no script 'rnus' here and none in " .. pd.scripts .. "; did you mean the command 'runs'?",
-    1, true), err)
+  fails(("there is no script 'rnus' here and none in %s; did you mean the command 'runs'?"):format(pd.scripts),
+    { 'rnus' })
 end)
 
 test('a missing device has its own message', function()
-  local _, err, status = run { '--device', 'cuda:77', '-e', 'print(1)' }
-  test.equal(status, 1)
-  assert(err:find("'cuda:77' was requested", 1, true), err)
+  local _, err = fails("'cuda:77' was requested", { '--device', 'cuda:77', '-e', 'print(1)' })
   -- Finds out which reason applies.
   local build = pd.device.status()
   if not build.torch_cuda then
@@ -88,14 +97,9 @@ test('a missing device has its own message', function()
 end)
 
 test('-e runs text, several in order', function()
-  local out, err, status = run { '-e', 'x = 1', '-e', 'print(x + 1, pd.version)' }
-  test.equal(out, '2\t0.2.0\n')
-  test.equal(err, '')
-  test.equal(status, 0)
-  out, err, status = run { '-e', 'print(1)', '-e', 'error("broken")', '-e', 'print(2)' }
-  test.equal(out, '1\n')
-  test.equal(err, 'error: -e:1: broken\n')
-  test.equal(status, 1)
+  prints('2\t0.2.0\n', { '-e', 'x = 1', '-e', 'print(x + 1, pd.version)' })
+  local out, err = fails('broken', { '-e', 'print(1)', '-e', 'error("broken")', '-e', 'print(2)' })
+  test.equal(out .. err, '1\nerror: -e:1: broken\n')
 end)
 
 test('the session has the options of the command line', function()
@@ -123,16 +127,11 @@ print(arg[0] == ..., select('#', ...))
 print(#arg, arg[1], arg[2], arg[3], arg[-1] ~= nil)
 print(select(2, ...))
 ]])
-  local out, err, status = run { '--seed', '1', path, '--seed', '-x', 'a b' }
-  test.equal(err, '')
-  test.equal(out, 'false\t3\n3\t--seed\t-x\ta b\ttrue\n-x\ta b\n')
-  test.equal(status, 0)
+  prints('false\t3\n3\t--seed\t-x\ta b\ttrue\n-x\ta b\n', { '--seed', '1', path, '--seed', '-x', 'a b' })
 end)
 
 test('a script comes from standard input with -', function()
-  local out, _, status = run({ '-', 'one' }, 'print(..., arg[1], arg[0])')
-  test.equal(out, 'one\tone\t-\n')
-  test.equal(status, 0)
+  prints('one\tone\t-\n', { '-', 'one' }, 'print(..., arg[1], arg[0])')
 end)
 
 test('os.exit sets the status and keeps the output', function()
@@ -146,29 +145,19 @@ end)
 
 test('-i gives the prompt after the file, with its globals', function()
   local path = write('made.lua', 'made = 41')
-  local out, _, status = run({ '-i', path }, 'made + 1\nmade = nil\nmade\n')
-  test.equal(out, '42\nnil\n')
-  test.equal(status, 0)
+  prints('42\nnil\n', { '-i', path }, 'made + 1\nmade = nil\nmade\n')
   -- The prompt starts after the error, so that the user can inspect the state.
   local broken = write('broken.lua', 'before = 5\nerror("half way")')
-  local err
-  out, err = run({ '-i', broken }, 'before\n')
+  local out, err = run({ '-i', broken }, 'before\n')
   test.equal(out, '5\n')
   assert(err:find('broken.lua:2: half way', 1, true), err)
 end)
 
 test('-l requires a module and makes it a global', function()
   write('mymodule.lua', 'return { answer = 42 }')
-  local out, err, status = run { '-e', ('package.path = %q'):format(folder .. '/?.lua'), '-e',
-    'print(require("mymodule").answer)' }
-  test.equal(out .. err, '42\n')
-  test.equal(status, 0)
-  out = run { '-l', 'pushdown.json', '-e', 'print(type(json))' }
-  test.equal(out, 'table\n')
-  out, err, status = run { '-l', 'no.such.module', '-e', 'print(1)' }
-  test.equal(out, '')
-  test.equal(status, 1)
-  assert(err:find("module 'no.such.module' not found", 1, true), err)
+  prints('42\n', { '-e', ('package.path = %q'):format(folder .. '/?.lua'), '-e', 'print(require("mymodule").answer)' })
+  prints('table\n', { '-l', 'pushdown.json', '-e', 'print(type(json))' })
+  test.equal(fails("module 'no.such.module' not found", { '-l', 'no.such.module', '-e', 'print(1)' }), '')
 end)
 
 test('errors name the file and line, with the calls that led there', function()
@@ -180,14 +169,10 @@ local function outer()
 end
 local r = outer()
 ]])
-  local out, err, status = run { path }
-  test.equal(status, 1)
+  local out, err = fails('deep.lua:1: [pd.tensor.zeros] argument 1 (shape): expected an integer or a list', { path })
   test.equal(out, '')
-  assert(err:find('deep.lua:1: [pd.tensor.zeros] argument 1 (shape): expected an integer or a list', 1, true), err)
-  assert(err:find('usage: zeros(shape', 1, true), err)
-  assert(err:find('deep.lua:3 in function', 1, true), err)
-  assert(err:find('deep.lua:6 in the main chunk', 1, true), err)
-  assert(not err:find('[C]', 1, true) and not err:find('\27', 1, true), err)
+  test.has(err, 'usage: zeros(shape', 'deep.lua:3 in function', 'deep.lua:6 in the main chunk')
+  test.lacks(err, '[C]', '\27')
 end)
 
 test('a call that the library refuses shows the lines of the user, not those of the library', function()
@@ -199,58 +184,43 @@ end
 local picture = draw()
 print(picture)
 ]])
-  local _, err = run { path }
-  assert(err:find("[plot.lines] option 'series' (the lines) is missing", 1, true), err)
-  assert(err:find('refused.lua:2 in function', 1, true) and err:find('refused.lua:5 in the main chunk', 1, true), err)
-  assert(not err:find('scripts/lib', 1, true), err)
+  local _, err = fails("[plot.lines] option 'series' (the lines) is missing", { path })
+  test.has(err, 'refused.lua:2 in function', 'refused.lua:5 in the main chunk')
+  test.lacks(err, 'scripts/lib')
   _, err = run({}, ':run nothing/here\n')
   test.equal(err, ("error: :run: there is no script 'nothing/here' here and none in %s\n"):format(pd.scripts))
 end)
 
 test('a file that cannot be run is reported in one line', function()
-  local function fails(path)
-    local out, err, status = run { path }
-    test.equal(status, 1)
+  for text, path in pairs { ['syntax.lua:3: '] = write('syntax.lua', 'local x = \n\nfor for'),
+    ["there is no script '" .. folder .. "/absent.lua'"] = folder .. '/absent.lua', ['Is a directory'] = folder,
+    ['latin1.lua:2: the text is not UTF-8 (byte 0xe9 at position 6 of the line)'] =
+      write('latin1.lua', '-- fine\nx = "\xe9t\xe9"'),
+    ['compiled Lua'] = write('bytecode.lua', string.dump(function() end)),
+    ['{reason = 3}'] = write('table.lua', 'error({ reason = 3 })') } do
+    local out, err = fails(text, { path })
     test.equal(out, '')
-    assert(select(2, err:gsub('\n', '')) == 1, err)
-    return err
+    test.equal(select(2, err:gsub('\n', '')), 1)
   end
-  assert(fails(write('syntax.lua', 'local x = \n\nfor for')):find("syntax.lua:3: ", 1, true))
-  assert(fails(folder .. '/absent.lua'):find("there is no script '" .. folder .. "/absent.lua'", 1, true))
-  assert(fails(folder):find('Is a directory', 1, true))
-  assert(fails(write('latin1.lua', '-- fine\nx = "\xe9t\xe9"')):find(
-    'latin1.lua:2: the text is not UTF-8 (byte 0xe9 at position 6 of the line)', 1, true))
-  assert(fails(write('bytecode.lua', string.dump(function() end))):find('compiled Lua', 1, true))
-  assert(fails(write('table.lua', 'error({ reason = 3 })')):find('{reason = 3}', 1, true))
 end)
 
 test('a first line with #! and a byte order mark are skipped', function()
-  local path = write('script', '#!/usr/bin/env pushdown\nerror("second")')
-  local _, err = run { path }
-  assert(err:find('script:2: second', 1, true), err)
-  local out = run { write('bom.lua', '\xEF\xBB\xBFprint("bom")') }
-  test.equal(out, 'bom\n')
+  fails('script:2: second', { write('script', '#!/usr/bin/env pushdown\nerror("second")') })
+  prints('bom\n', { write('bom.lua', '\xEF\xBB\xBFprint("bom")') })
 end)
 
 test('undeclared globals are errors in files', function()
-  local function err_of(text)
-    local _, err, status = run { write('globals.lua', text) }
-    return err, status
-  end
-  local err, status = err_of('local a = 1\nprint(undeclared_name)')
-  assert(err:find("globals.lua:2: undeclared global 'undeclared_name' is read", 1, true), err)
-  test.equal(status, 1)
-  err = err_of('local function f() sneaky = 1 end\nf()')
-  assert(err:find("globals.lua:1: undeclared global 'sneaky' is assigned in a function", 1, true), err)
-  err, status = err_of([[
+  fails("globals.lua:2: undeclared global 'undeclared_name' is read",
+    { write('globals.lua', 'local a = 1\nprint(undeclared_name)') })
+  fails("globals.lua:1: undeclared global 'sneaky' is assigned in a function",
+    { write('globals.lua', 'local function f() sneaky = 1 end\nf()') })
+  prints('', { write('globals.lua', [[
 declared = nil
 count = 0
 local function f() count = count + 1 end
 f()
 assert(count == 1 and rawget(_G, 'absent') == nil)
-]])
-  test.equal(err, '')
-  test.equal(status, 0)
+]]) })
 end)
 
 -- The program is quick to start because it loads little.

@@ -54,8 +54,7 @@ local function starts_of(name, point, restart)
 end
 
 test('all runs are made, by arrays no longer than the cluster takes', function()
-  local output, status = run(coordinator('plain', ''))
-  test.equal(status, 0, output)
+  local output = test.succeeds(run(coordinator('plain', '')))
   for _, row in ipairs { 'rate=0.1 1 done 0.1', 'rate=0.1 2 done 0.1', 'rate=0.2 1 done 0.2', 'rate=0.2 2 done 0.2' } do
     assert(output:find('ROW ' .. row, 1, true), output)
   end
@@ -67,21 +66,17 @@ test('all runs are made, by arrays no longer than the cluster takes', function()
   test.equal(#rows, 4)
   for _, row in ipairs(rows) do test.equal(row.status, 'done') end
   -- A second call has nothing to do.
-  output, status = run(coordinator('plain', ''))
-  test.equal(status, 0)
+  output = test.succeeds(run(coordinator('plain', '')))
   assert(output:find('4 were finished before', 1, true) and not output:find('jobs ', 1, true), output)
 end)
 
 test('the dependent array repeats tasks that died', function()
-  local output, status = run(coordinator('killed', "fixed = { mode = 'killed' }"))
-  test.equal(status, 0, output)
-  assert(output:find('ROW rate=0.2 2 done', 1, true), output)
+  test.ended(0, 'ROW rate=0.2 2 done', run(coordinator('killed', "fixed = { mode = 'killed' }")))
   test.equal(starts_of('killed', 'rate=0.1', 1), 2)
 end)
 
 test('a task that fails twice is reported with the end of its log', function()
-  local output, status = run(coordinator('fails', "fixed = { mode = 'fails' }"))
-  test.equal(status, 1)
+  local output = test.ended(1, {}, run(coordinator('fails', "fixed = { mode = 'fails' }")))
   for _, text in ipairs { '2 OF 4 RUNS FAILED', 'this point is broken', 'wrote no result.json',
     'rate=0.1 restart 1' } do
     assert(output:find(text, 1, true), text .. ' in\n' .. output)
@@ -91,10 +86,8 @@ test('a task that fails twice is reported with the end of its log', function()
 end)
 
 test('a grid that has enough takes its tasks out of the queue', function()
-  local output, status = run(coordinator('enough', "fixed = { mode = 'second waits' }, "
-    .. "enough = function(rows) return rows[1].status == 'done' end"))
-  test.equal(status, 0, output)
-  assert(output:find('ROW rate=0.2 2 waiting none', 1, true), output)
+  test.ended(0, 'ROW rate=0.2 2 waiting none', run(coordinator('enough', "fixed = { mode = 'second waits' }, "
+    .. "enough = function(rows) return rows[1].status == 'done' end")))
   test.wait_until('the queue is empty', function()
     return run(('SLURM_CONF=%s squeue -h'):format(path 'slurm/slurm.conf')) == ''
   end)
@@ -113,8 +106,7 @@ test('a coordinator that dies finds its jobs again, and the throttle holds', fun
   test.equal(select(2, queue:gsub('\n', '')), 1)
   os.execute('kill -9 ' .. files.read(path 'pid'))
   files.write(path 'go', '')
-  local output, status = run((command:gsub('exec env ', 'env ')))
-  test.equal(status, 0, output)
+  local output = test.succeeds(run((command:gsub('exec env ', 'env '))))
   assert(output:find('runs are in the queue already', 1, true) or output:find('were finished before', 1, true),
     output)
   assert(not output:find('jobs %d+ and'), 'nothing is submitted twice\n' .. output)
@@ -124,15 +116,12 @@ test('a coordinator that dies finds its jobs again, and the throttle holds', fun
 end)
 
 test('errors of Slurm are reported', function()
-  local output, status = run(coordinator('refused', "slurm = { 'partition=nowhere' }"))
-  test.equal(status, 1)
-  assert(output:find('sbatch refused the jobs', 1, true) and output:find('partition', 1, true), output)
-  output, status = run(coordinator('wrong', "slurm = { '--partition' }"))
-  test.equal(status, 1)
-  assert(output:find("slurm: expected an option of sbatch without dashes", 1, true), output)
-  output, status = run((coordinator('absent', ''):gsub('SLURM_CONF=', 'PATH=/nowhere SLURM_CONF=')))
-  test.equal(status, 1)
-  assert(output:find('sbatch was not found', 1, true), output)
+  test.ended(1, { 'sbatch refused the jobs', 'partition' },
+    run(coordinator('refused', "slurm = { 'partition=nowhere' }")))
+  test.ended(1, "slurm: expected an option of sbatch without dashes",
+    run(coordinator('wrong', "slurm = { '--partition' }")))
+  test.ended(1, 'sbatch was not found',
+    run((coordinator('absent', ''):gsub('SLURM_CONF=', 'PATH=/nowhere SLURM_CONF='))))
 end)
 
 run(slurm .. ' stop ' .. path 'slurm')

@@ -16,14 +16,12 @@ for _, name in ipairs(files.find(pd.root .. '/scripts/tutorial', '^[%w_]+%.lua$'
     assert(help:find('--smoke', 1, true), help)
     local folder = top .. '/' .. name
     local output
-    output, status = run(name, '--smoke', '--run-folder', folder)
-    assert(status == 0, output)
+    output = test.succeeds(run(name, '--smoke', '--run-folder', folder))
     -- The third chapter has nothing to make smaller.
     local smaller = output:find('SMOKE RUN, SMALLER THAN THE FULL ONE', 1, true) ~= nil
     assert(smaller == (name ~= '03_stacks.lua'), output)
     assert(files.exists(folder .. '/experiment.json'))
-    output, status = run(name, '--smok')
-    assert(status == 2 and output:find('did you mean --smoke?', 1, true), output)
+    test.ended(2, 'did you mean --smoke?', run(name, '--smok'))
   end)
 end
 
@@ -42,8 +40,7 @@ end)
 
 test('the rule that the newcomer writes changes what is learned', function()
   local folder = top .. '/taught/'
-  local output, status = run('05_teach_it_a_rule.lua', '--run-folder', folder)
-  assert(status == 0, output)
+  local output = test.succeeds(run('05_teach_it_a_rule.lua', '--run-folder', folder))
   local accuracies = { ['no hint'] = {}, ['mine.pda'] = {} }
   for hint, accuracy in files.read(folder .. 'trainings.csv'):gmatch('([%a][%w. ]+),%d+,%d+,[%d.]+,([%d.]+),') do
     table.insert(accuracies[hint], tonumber(accuracy))

@@ -130,50 +130,39 @@ test('a training is mirrored while it runs', function()
     local function curve()
       return read(kind, only(kind == 'wandb' and '%.wandb$' or 'tfevents', logs)).scalars.cross_entropy
     end
-    local output, status = run('train.lua', place, 'steps', kind .. ':' .. logs)
-    assert(status == 0, output)
+    test.succeeds(run('train.lua', place, 'steps', kind .. ':' .. logs))
     check_curve(place, curve(), 'cross_entropy', 3, tolerance)
     -- The training is resumed, and one file has all of it.
-    output, status = run('train.lua', place, 'resume', kind .. ':' .. logs, '5')
-    assert(status == 0, output)
+    test.succeeds(run('train.lua', place, 'resume', kind .. ':' .. logs, '5'))
     check_curve(place, curve(), 'cross_entropy', 5, tolerance)
   end
 end)
 
 test('PUSHDOWN_MIRROR mirrors every training with a run folder', function()
-  local output, status = test.command(('cd %s && PUSHDOWN_MIRROR=tensorboard:all %s train.lua runs/other'):format(
-    files.quoted(folder), files.quoted(shell)))
-  assert(status == 0, output)
+  test.succeeds(test.command(('cd %s && PUSHDOWN_MIRROR=tensorboard:all %s train.lua runs/other'):format(
+    files.quoted(folder), files.quoted(shell))))
   only('^other/events%.out%.tfevents', 'all')
 end)
 
 test('wrong targets are errors, and failed writes are warnings', function()
-  local output, status = run('train.lua', 'runs/wrong', 'epochs', 'tensorbord:logs')
-  test.equal(status, 1)
-  assert(output:find("did you mean 'tensorboard'?", 1, true), output)
+  test.ended(1, "did you mean 'tensorboard'?", run('train.lua', 'runs/wrong', 'epochs', 'tensorbord:logs'))
   assert(not files.exists(folder .. '/runs/wrong/config.json'))
   files.write(folder .. '/file', 'no folder')
-  output, status = run('train.lua', 'runs/file', 'epochs', 'wandb:file')
-  test.equal(status, 0)
-  assert(output:find("the training in 'runs/file' is no longer mirrored", 1, true), output)
+  test.ended(0, "the training in 'runs/file' is no longer mirrored",
+    run('train.lua', 'runs/file', 'epochs', 'wandb:file'))
   local model = pd.model.language_model { alphabet = { 'a' }, controller = { kind = 'lstm', hidden = 2 } }
   local train = pd.task.dataset { alphabet = { 'a' }, strings = { 'a' } }
-  test.fails('mirror needs run_folder', function()
-    pd.train.trainer { mirror = 'wandb:x', model = model, train = train }
-  end)
+  test.fails('mirror needs run_folder', pd.train.trainer, { mirror = 'wandb:x', model = model, train = train })
 end)
 
 test('runs export writes the content of the run folders', function()
   run('runs', 'note', '1', 'the first\n`one`')
   run('runs', 'tag', '1', '2', '+good')
-  local output, status = run('runs', 'export', '--tensorboard', 'out', '--where', 'epochs=5')
-  assert(status == 0, output)
-  assert(output:find('out: 10 epochs of 2 runs', 1, true), output)
+  test.ended(0, 'out: 10 epochs of 2 runs', run('runs', 'export', '--tensorboard', 'out', '--where', 'epochs=5'))
   local first = files.read(only('^wandb/events', 'out'))
   run('runs', 'export', '--tensorboard', 'out', '--where', 'epochs=5')
   assert(first == files.read(only('^wandb/events', 'out')))  -- the same bytes again
-  output, status = run('runs', 'export', '--wandb', 'out', '--where', 'epochs=5')
-  assert(status == 0, output)
+  test.succeeds(run('runs', 'export', '--wandb', 'out', '--where', 'epochs=5'))
   test.equal(#files.find(folder .. '/out', '^offline%-run%-%d+_%d+%-%x+/run%-%x+%.wandb$'), 2)
   if has_python then
     check_curve('runs/wandb', read('tensorboard', only('^wandb/events', 'out')).scalars.train_cross_entropy,
@@ -198,9 +187,7 @@ test('runs export writes the content of the run folders', function()
     test.equal(got.texts.note, '    the first\n    `one`')
     assert(got.texts.command:find('train.lua runs/tensorboard', 1, true), got.texts.command)
   end
-  output, status = run('runs', 'export', '--wandb', 'out', '--json')
-  test.equal(status, 2)
-  assert(output:find('--wandb and --json exclude each other', 1, true), output)
+  test.ended(2, '--wandb and --json exclude each other', run('runs', 'export', '--wandb', 'out', '--json'))
 end)
 
 test.finish()

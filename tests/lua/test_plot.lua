@@ -171,9 +171,8 @@ test('text plots of bars', function()
   test.equal(pd.plot.bars_text(bars), 'a   one │████████ 1\n    two │\nbé  one │████████████████ 2\n'
     .. '    two │██████████▍ 1.3\n')
   test.fails("option 'series' %(the bars%) is missing", function() pd.plot.bars_text { categories = { 'a' } } end)
-  test.fails("option 'categories%[1%]' must be a text", function()
-    pd.plot.bars_text { categories = { {} }, series = { { y = {} } } }
-  end)
+  test.fails("option 'categories%[1%]' must be a text",
+    pd.plot.bars_text, { categories = { {} }, series = { { y = {} } } })
 end)
 
 test('histograms of groups', function()
@@ -198,9 +197,7 @@ test('histograms of groups', function()
   test.fails("value 2 of group 'a' must be a number", function() plot.histograms { groups = { a = { 1, 'x' } } } end)
   test.fails("group 'a' must be a list", function() plot.histograms { groups = { a = 3 } } end)
   test.fails("option 'groups' must be a table", function() plot.histograms { groups = 3 } end)
-  test.fails("option 'bins' must be between 1 and 10000, got 0", function()
-    plot.histograms { groups = {}, bins = 0 }
-  end)
+  test.fails("option 'bins' must be between 1 and 10000, got 0", plot.histograms, { groups = {}, bins = 0 })
   test.fails('range of the values is empty', function() plot.histograms { groups = {}, low = 2, high = 1 } end)
 end)
 

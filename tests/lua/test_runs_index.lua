@@ -56,9 +56,7 @@ pd.grid.run { name = 'paper/g', script = 'toy.lua', folder = 'runs/grid', restar
   workers = 1, points = { { rate = 0.1 }, { rate = 0.2 }, { rate = 0.3 } }, fixed = { lengths = { 5, 6 } },
   enough = function(rows) return rows[3].status == 'failed' end }
 ]])
-  local output, status = run 'grid.lua'
-  test.equal(status, 0)
-  has(output, '[3/6] rate=0.3 restart 1: FAILED')
+  test.ended(0, '[3/6] rate=0.3 restart 1: FAILED', run 'grid.lua')
   for _, rate in ipairs { 0.1, 0.3, 0.4 } do run(('toy.lua --rate %s --run-folder runs/rate-%s'):format(rate, rate)) end
   files.write(path 'plain.lua', [[
 local record = pd.runs.record { folder = 'runs/plain', experiment = 'plain', options = { name = 'a "b"' } }
@@ -79,8 +77,7 @@ for _ in pd.train.trainer { train = sampler:dataset(10), valid = sampler:dataset
   has(before, '"good"', 'why?', 'never begun', 'status="waiting"', 'status="failed"', 'status="lost"', 'status="done"',
     'this point is broken', 'experiment="plain"', 'point="rate=0.2"', 'attempts=2')
   assert(os.remove(scene.file))
-  output, status = run 'runs index'
-  test.equal(status, 0)
+  local output = test.succeeds(run 'runs index')
   -- The run that was removed from the registry only is there again.
   test.equal(output, 'runs/registry.sqlite: 11 runs of runs\n')
   for _, row in ipairs(runs.find({}, scene.file)) do

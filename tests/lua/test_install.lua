@@ -15,9 +15,10 @@ local function run(command)
   return output
 end
 
+run(('cmake --install %s --prefix %s/first'):format(build, top))
+run('mkdir elsewhere && mv first elsewhere/moved')
+
 test('an installation works in any folder', function()
-  run(('cmake --install %s --prefix %s/first'):format(build, top))
-  run('mkdir elsewhere && mv first elsewhere/moved')
   local out = run [[elsewhere/moved/bin/pushdown -e 'print(pd.root, #pd.grammar.list(), pd.version)']]
   local root, grammars, version = out:match '^(%S+)\t(%d+)\t(%S+)\n$'
   assert(root and root:find('elsewhere/moved/share/pushdown', 1, true), out)
@@ -64,16 +65,14 @@ end)
 test('an installed module finds the LibTorch of its build', function()
   local cache = files.read(build .. '/CMakeCache.txt')
   local torch = cache:match '\nPUSHDOWN_TORCH_DIR:PATH=([^\n]+)'
-  run(('cmake --install %s --prefix %s/third'):format(build, top))
-  local dynamic = run 'objdump -p third/lib/pushdown/pushdown.so | grep -E "RPATH|RUNPATH"'
+  local dynamic = run 'objdump -p elsewhere/moved/lib/pushdown/pushdown.so | grep -E "RPATH|RUNPATH"'
   assert(dynamic:find('$ORIGIN/torch-stubs', 1, true), dynamic)
   if torch then assert(dynamic:find(torch .. '/lib', 1, true), dynamic) end
 end)
 
 -- The loader takes an empty element of a search path, and one that is not absolute, for a place in the current folder.
 test('no program or library searches the current folder for libraries', function()
-  run(('cmake --install %s --prefix %s/fourth'):format(build, top))
-  for folder, needed in pairs { [build] = 'pushdown.so', [top .. '/fourth'] = 'lib/pushdown/pushdown.so' } do
+  for folder, needed in pairs { [build] = 'pushdown.so', [top .. '/elsewhere/moved'] = 'lib/pushdown/pushdown.so' } do
     local seen = {}
     for path in run(("find '%s' -type f \\( -perm -u+x -o -name '*.so*' \\)"):format(folder)):gmatch '[^\n]+' do
       local elf = assert(io.open(path, 'rb'))

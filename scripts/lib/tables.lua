@@ -20,6 +20,18 @@ function M.keys(t, kind)
   return keys
 end
 
+-- The list of the {name =, value =} of a table, by name; with `keep` only those for which keep(name, value) is true.
+function M.named(t, keep)
+  local list = {}
+  for _, name in ipairs(M.keys(t, 'string')) do
+    if not keep or keep(name, t[name]) then list[#list + 1] = { name = name, value = t[name] } end
+  end
+  return list
+end
+
+-- A number of things: '1 run', '2 runs'.
+function M.counted(count, noun) return ('%d %s%s'):format(count, noun, count == 1 and '' or 's') end
+
 -- The list of all matches of a Lua pattern in a text: matches('a b', '%S+') -> { 'a', 'b' }.
 function M.matches(text, pattern)
   local found = {}

@@ -5,6 +5,7 @@ local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
 local pd = require 'pushdown'
 local store = require 'pushdown.store.folder'
+local tables = require 'pushdown.tables'
 local training = require 'pushdown.store.training'
 local utc = require 'pushdown.text.utc'
 local values = require 'pushdown.store.values'
@@ -18,14 +19,10 @@ local function name_of(folder, registry)
 end
 
 local function sorted(options)
-  local list = {}
-  for name, value in pairs(options) do
-    if value ~= json.null and name ~= 'run_folder' then
-      if type(value) == 'table' then value = values.text(value, ',') end
-      list[#list + 1] = { name = name, value = value }
-    end
+  local list = tables.named(options, function(name, value) return value ~= json.null and name ~= 'run_folder' end)
+  for _, option in ipairs(list) do
+    if type(option.value) == 'table' then option.value = values.text(option.value, ',') end
   end
-  table.sort(list, function(a, b) return a.name < b.name end)
   return list
 end
 

@@ -8,6 +8,7 @@ local files = require 'pushdown.files'
 local histories = require 'pushdown.runs.history'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
+local tables = require 'pushdown.tables'
 
 local M = { kinds = { 'tensorboard', 'wandb' } }
 
@@ -24,14 +25,11 @@ function M.target(text)
     near and (", did you mean '%s'?"):format(near) or ''), 0)
 end
 
+local function is_number(_, value) return type(value) == 'number' end
+
 -- The measured numbers of an epoch, by name.
 local function measured(entry)
-  local list = {}
-  for name, value in pairs(entry) do
-    if type(value) == 'number' and histories.is_measured(name) then list[#list + 1] = { name = name, value = value } end
-  end
-  table.sort(list, function(a, b) return a.name < b.name end)
-  return list
+  return tables.named(entry, function(name, value) return is_number(name, value) and histories.is_measured(name) end)
 end
 
 -- Calls visit(entry, time) for the epochs of a training. Their times are the begin of the run and the seconds of
@@ -69,12 +67,7 @@ function M.export(target, row, registry)
     parts[#parts + 1] = encoder:epoch(entry.epoch, at, measured(entry))
   end)
   if row.status ~= 'waiting' and row.status ~= 'running' then
-    local results = {}
-    for name, value in pairs(row.result or {}) do
-      if type(value) == 'number' then results[#results + 1] = { name = name, value = value } end
-    end
-    table.sort(results, function(a, b) return a.name < b.name end)
-    parts[#parts + 1] = encoder:finish(time, row.status, results)
+    parts[#parts + 1] = encoder:finish(time, row.status, tables.named(row.result or {}, is_number))
   end
   write(target, encoder:path(facts.started), parts)
   return count

@@ -47,7 +47,7 @@ local function figures_of(list, axis_of, options, all)
     local still, left_out = charts.still(chart, axis_of(chart), options)
     local clean = assert(pictures.cleaned(still, ('c%d-'):format(#all)))
     if left_out > 0 then
-      clean = clean .. ('<p class="note">%d more line%s %s.</p>'):format(left_out, left_out == 1 and '' or 's',
+      clean = clean .. ('<p class="note">%s %s.</p>'):format(pd.tables.counted(left_out, 'more line'),
         options.live and 'on the screen' or 'left out')
     end
     out[#out + 1] = figure(#all, chart.title, clean)
@@ -186,8 +186,6 @@ local function warnings_of(rows)
   end
   return out
 end
-
-local function plural(count, word) return ('%d %s%s'):format(count, word, count == 1 and '' or 's') end
 
 local function script_data(all, legend, points, axes, single)
   local data = { most = single and 9 or charts.most_shown, several = false, each = false, axes = json.list(axes),
@@ -371,8 +369,8 @@ function M.assemble(given, sections, data)
     local doc = row.about.doc
     if type(doc) == 'string' and not seen[doc] then seen[doc], docs[#docs + 1] = true, doc end
   end
-  local about = plural(#rows, 'run')
-  if #given.points > 1 or #rows > 1 then about = about .. ' at ' .. plural(#given.points, 'point') end
+  local about = pd.tables.counted(#rows, 'run')
+  if #given.points > 1 or #rows > 1 then about = about .. ' at ' .. pd.tables.counted(#given.points, 'point') end
   local look, scripts = own_style(sections), { inlined(own_file 'sorting.js') }
   data = data or given.live and script_data({}, {}, given.points, { given.x }, true)
   if library and data then

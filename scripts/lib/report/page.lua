@@ -86,7 +86,7 @@ function M.html(options)
   local dygraphs, reason = library.find()
   local html = document.html { points = points, rows = rows, title = options.title or title_of(rows, points),
     metrics = curves, result_metrics = numbers, x = options.x, library = dygraphs, notes = notes, live = options.live }
-  local counts = ('%d run%s at %d point%s'):format(#rows, #rows == 1 and '' or 's', #points, #points == 1 and '' or 's')
+  local counts = ('%s at %s'):format(pd.tables.counted(#rows, 'run'), pd.tables.counted(#points, 'point'))
   return html, counts, reason, rows
 end
 

@@ -1,4 +1,5 @@
 -- The tables of a page: results, configuration, and the origin of the runs.
+local counted = require 'pushdown.tables'.counted
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
 local runs_of = require 'pushdown.runs'
@@ -236,7 +237,7 @@ local function machine_of(row)
     if machine.device then parts[#parts + 1] = 'device ' .. machine.device end
   end
   if type(row.config.threads) == 'number' then
-    parts[#parts + 1] = ('%d thread%s'):format(row.config.threads, row.config.threads == 1 and '' or 's')
+    parts[#parts + 1] = counted(row.config.threads, 'thread')
   end
   return #parts > 0 and table.concat(parts, ', ') or 'not recorded'
 end

@@ -92,7 +92,6 @@ return function(one, other)
       end
     end
   end
-  found.text = ('%d number%s of %d file%s'):format(found.count, found.count == 1 and '' or 's', #names,
-    #names == 1 and '' or 's')
+  found.text = ('%s of %s'):format(tables.counted(found.count, 'number'), tables.counted(#names, 'file'))
   return found
 end

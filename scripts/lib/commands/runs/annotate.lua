@@ -6,7 +6,7 @@ local selection = require 'pushdown.runs.selection'
 
 local M = {}
 
-local function plural(count, word) return ('%d %s%s'):format(count, word, count == 1 and '' or 's') end
+local plural = pd.tables.counted
 
 -- note(options, path): sets the note of a run; without a text prints it.
 function M.note(options, path)

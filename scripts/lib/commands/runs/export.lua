@@ -90,7 +90,7 @@ local function history_json(rows, write)
   return count
 end
 
-local function counted(count, what) return ('%d %s%s'):format(count, what, count == 1 and '' or 's') end
+local counted = pd.tables.counted
 
 -- Files of another program for every run that was trained.
 local function export_files(kind, folder, rows, path)

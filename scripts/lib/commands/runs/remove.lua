@@ -41,7 +41,7 @@ local function size_text(bytes)
   return bytes < 1e10 and ('%.0f MB'):format(bytes / 1e6) or ('%.1f GB'):format(bytes / 1e9)
 end
 
-local function count_text(count, word) return ('%d %s%s'):format(count, word, count == 1 and '' or 's') end
+local count_text = pd.tables.counted
 
 local function title(row)
   return visible.line(('%d  %s%s  %s  %s'):format(row.id, row.grid or row.experiment or '', row.point

@@ -82,20 +82,22 @@ local function place_label(text, x1, x2, at, places, boxes)
   return best[1], best[2]
 end
 
-local function draw(spec)
-  local mass = spec.mass
-  local all, every, input = spec.trace:nodes(), spec.trace:inner_weights(), spec.trace:input()
-  -- A small automaton is shown completely. In that of a network that has learned little no edge is heavy; fewer are
-  -- shown, so that the picture stays readable.
-  local given = mass ~= nil
+-- The nodes and edges to show, and a note about edges that are left out. A small automaton is shown completely. In that
+-- of a network that has learned little no edge is heavy; fewer are shown, so that the picture stays readable.
+local function shown(trace, mass)
+  local all, every, given = trace:nodes(), trace:inner_weights(), mass ~= nil
   mass = mass or #every > few_edges and 0.95 or 1
   local nodes, edges = heavy_edges.of(all, every, mass)
-  while not given and mass > 0.15 and #edges > math.max(few_edges, most_each * #input) do
+  while not given and mass > 0.15 and #edges > math.max(few_edges, most_each * #trace:input()) do
     mass = mass > 0.9 and 0.9 or mass - 0.1
     nodes, edges = heavy_edges.of(all, every, mass)
   end
-  local note = #edges < #every and ('The %d of %d edges that carry %g %% of the weight at each time.'):format(#edges,
-    #every, 100 * mass) or nil
+  return nodes, edges, #edges < #every and ('The %d of %d edges that carry %g %% of the weight at each time.'):format(
+    #edges, #every, 100 * mass) or nil
+end
+
+local function draw(spec)
+  local input, nodes, edges, note = spec.trace:input(), shown(spec.trace, spec.mass)
   local compact = spec.compact
   if compact == nil then compact = #input > long_input or #edges > most_labels end
   check(#nodes <= 2000 and #edges <= 4000, 'plot.automaton',

@@ -9,6 +9,23 @@ local svg = require 'pushdown.plot.svg'
 
 local sample = 13  -- width of a sample in the legend
 
+-- Draws value k of a series as a bar from the zero line with its error bar. scale: clamped and y_at, which convert a
+-- value to a height, and the height of zero.
+local function draw_bar(canvas, series, k, left, width, scale, colour)
+  local value, from, to = series.y[k], series.low and series.low[k], series.high and series.high[k]
+  if not axes.finite(value) then return canvas:centred(left + width / 2, scale.zero - 5, '–') end
+  local top = scale.clamped(value)
+  canvas:add('rect', { x = left + 0.04 * width, width = 0.92 * width, y = math.min(top, scale.zero),
+    height = math.abs(scale.zero - top), fill = colour })
+  if not axes.finite(from) or not axes.finite(to) then return end
+  local x, y_at = left + width / 2, scale.y_at
+  local whisker = ('M%.2f %.2fH%.2fM%.2f %.2fV%.2fM%.2f %.2fH%.2f'):format(
+    x - 4, y_at(from), x + 4, x, y_at(from), y_at(to), x - 4, y_at(to), x + 4)
+  -- A white rim keeps the whisker visible on a dark bar.
+  canvas:add('path', { d = whisker, stroke = '#ffffff', ['stroke-width'] = 3.2, ['stroke-linecap'] = 'square' })
+  canvas:add('path', { d = whisker, stroke = svg.ink, ['stroke-width'] = 1.2 })
+end
+
 local function draw(spec)
   local categories, low, high = spec.categories, 0, nil
   local function extend(value)
@@ -72,29 +89,14 @@ local function draw(spec)
 
   canvas:y_axis(area, axis)
   local width = 0.76 * slot / math.max(1, #names)
-  local zero = y_at(math.max(axis.low, math.min(axis.high, 0)))
+  local function clamped(value) return y_at(math.max(axis.low, math.min(axis.high, value))) end
+  local zero = clamped(0)
+  local scale = { y_at = y_at, clamped = clamped, zero = zero }
   for k, category in ipairs(categories) do
     local middle = area.left + (k - 0.5) * slot
     for i, series in ipairs(spec.series) do
-      local value = series.y[k]
       local left = middle + (i - 1 - #names / 2) * width
-      if axes.finite(value) then
-        local top = y_at(math.max(axis.low, math.min(axis.high, value)))
-        canvas:add('rect', { x = left + 0.04 * width, width = 0.92 * width, y = math.min(top, zero),
-          height = math.abs(zero - top), fill = series.colour or style.of(i).colour })
-        local from, to = series.low and series.low[k], series.high and series.high[k]
-        if axes.finite(from) and axes.finite(to) then
-          local x = left + width / 2
-          local whisker = ('M%.2f %.2fH%.2fM%.2f %.2fV%.2fM%.2f %.2fH%.2f'):format(
-            x - 4, y_at(from), x + 4, x, y_at(from), y_at(to), x - 4, y_at(to), x + 4)
-          -- A white rim keeps the whisker visible on a dark bar.
-          canvas:add('path', { d = whisker, stroke = '#ffffff', ['stroke-width'] = 3.2,
-            ['stroke-linecap'] = 'square' })
-          canvas:add('path', { d = whisker, stroke = svg.ink, ['stroke-width'] = 1.2 })
-        end
-      else
-        canvas:centred(left + width / 2, zero - 5, '–')
-      end
+      draw_bar(canvas, series, k, left, width, scale, series.colour or style.of(i).colour)
     end
     if under > 0 then
       canvas:centred(middle, area.bottom + 15, spec.under.texts[k] or '', { ['font-size'] = 11, fill = '#666666' })

@@ -1,5 +1,5 @@
-# Run as a script: writes the headers that printed device code needs (recurrence/device/source.h)
-# into OUTPUT, a C++ file with one text: that of FIRST, in which each included file of the folder
+# Run as a script: writes the headers that printed device code needs (recurrence/device/program.h)
+# into OUTPUT.h, and into OUTPUT.cpp as a constant: the text of FIRST, in which each included file of the folder
 # SOURCE takes the place of its first #include. Headers of the system are left out, and so are those
 # of the processor's side.
 cmake_minimum_required(VERSION 3.25)
@@ -36,5 +36,6 @@ foreach(header cmath cstddef cstdint type_traits)
   string(APPEND system "#include <${header}>\n")
 endforeach()
 string(APPEND system "#endif\n")
-file(WRITE ${OUTPUT} "namespace pushdown {\nextern const char* const kDeviceHeaders;\n"
+file(WRITE ${OUTPUT}.h "${system}${text}")
+file(WRITE ${OUTPUT}.cpp "namespace pushdown {\nextern const char* const kDeviceHeaders;\n"
      "const char* const kDeviceHeaders =\n    R\"header(${system})header\"\n${literals};\n}  // namespace pushdown\n")

@@ -73,22 +73,17 @@ std::string written_program(const char* where, const TracedProgram& program, std
                             ProgramFormat format) {
   if (format == ProgramFormat::text) return step_program_text(program, steps);
   if (format == ProgramFormat::dot) return step_program_dot(program, steps);
-  DeviceSourceOptions options;
+  const std::string reason = DeviceProgram::refusal(program);
+  check(reason.empty(), where, "there is no code for devices: {}", reason);
+  DeviceForm form;
   for (const Tensor& matrix : program.matrices)
-    options.is_double = matrix.scalar_type() == at::kDouble;
-  const DeviceSource source = device_source_kernels(program, options);
-  check(!source.text.empty(), where, "there is no code for devices: {}", source.reason);
-  return source.text;
+    form.is_double = matrix.scalar_type() == at::kDouble;
+  return DeviceProgram(std::make_shared<const TracedProgram>(program), form).kernels();
 }
 
 std::string model_program(const SequenceModel& model, const ProgramOptions& options) {
-  const auto plan = model.network().plan(1, options.steps);
-  std::string text = program_text("model.program", options, [&](std::int64_t) { return plan; });
-  const StackRnn* rnn = model.network().stack_rnn();
-  if (options.format != ProgramFormat::text || rnn == nullptr || rnn->engine() == nullptr)
-    return text;
-  const std::string code = rnn->engine()->code_of(*plan->program());
-  return code.empty() ? text : text + "on the device: " + code + "\n";
+  return program_text("model.program", options,
+                      [&](std::int64_t steps) { return model.network().plan(1, steps); });
 }
 
 void set_parameters_of(const SequenceModel& model, Any values) {

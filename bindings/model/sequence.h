@@ -9,7 +9,7 @@
 #include "bindings/grammar/alphabet.h"
 #include "bindings/model/classes.h"
 #include "bindings/tensor/classes.h"
-#include "recurrence/device/source.h"
+#include "recurrence/device/program.h"
 #include "recurrence/program/step_plan.h"
 #include "recurrence/program/step_text.h"
 #include "stack/stack.h"
@@ -121,8 +121,7 @@ void bind_sequence_model(Class<Model>& type) {
         return model_program(model, options);
       }>("program",
          "model:program{options} -> string  Returns the recorded program of one step: its "
-         "operations, with their sizes and their multiply-adds in a sequence, and what runs it on "
-         "a CUDA device: the interpreter, or kernels of its own.")
+         "operations, with their sizes and their multiply-adds in a sequence.")
       .template def<[](const Model& model) {
         return std::make_shared<Alphabet>(model.alphabet());
       }>("alphabet", "model:alphabet() -> Alphabet  Returns the symbols of the model.")

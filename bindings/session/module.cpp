@@ -157,13 +157,13 @@ Json build(lua_State* L) {
   return facts;
 }
 
-// Whether networks run by kernels of their own.
+// What runs networks on a device.
 std::string compiled_code_text() {
   try {
     return fmt::format("networks are compiled by NVRTC {}, kept in {}\n", Nvrtc().version(),
                        device_cache_folder().string());
   } catch (const std::exception& error) {
-    return fmt::format("networks are interpreted: {}\n", error.what());
+    return fmt::format("networks run by LibTorch's operations: {}\n", error.what());
   }
 }
 

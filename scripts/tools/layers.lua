@@ -25,7 +25,7 @@ M.below = {
 }
 
 -- Files that may include LibTorch's own headers, besides those in the folder tensor.
-M.torch_headers = { ['src/model/cuda_runner.cpp'] = true }
+M.torch_headers = { ['src/recurrence/device/cuda_device.cpp'] = true }
 
 -- Files of the bindings that may call Lua by lua_call and lua_pcall: no bound function runs around these calls.
 M.lua_callers = {

@@ -60,6 +60,8 @@ std::vector<CudaDevice> cuda_devices(std::string& reason) {
     device.clock_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
     device.memory_clock_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate, index);
     device.memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, index);
+    device.shared_bytes =
+        static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, index));
     devices.push_back(device);
   }
   return devices;
@@ -111,12 +113,17 @@ void DeviceModule::launch(const char* name, std::int64_t columns, std::int64_t r
   cudaKernel_t kernel = nullptr;
   check_cuda(cudaLibraryGetKernel(&kernel, static_cast<cudaLibrary_t>(library_), name),
              std::string("find the kernel ") + name);
+  const void* function = reinterpret_cast<const void*>(kernel);
+  if (shared_bytes > kDeviceSharedBytes)
+    check_cuda(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared_bytes)),
+               std::string("give the kernel ") + name + " its shared memory");
   void* places[] = {const_cast<void*>(argument)};
-  check_cuda(cudaLaunchKernel(reinterpret_cast<const void*>(kernel),
-                              dim3(static_cast<unsigned>(columns), static_cast<unsigned>(rows)),
-                              dim3(static_cast<unsigned>(threads)), places, shared_bytes,
-                              static_cast<cudaStream_t>(stream)),
-             std::string("launch the kernel ") + name);
+  check_cuda(
+      cudaLaunchKernel(function, dim3(static_cast<unsigned>(columns), static_cast<unsigned>(rows)),
+                       dim3(static_cast<unsigned>(threads)), places, shared_bytes,
+                       static_cast<cudaStream_t>(stream)),
+      std::string("launch the kernel ") + name);
 }
 
 }  // namespace pushdown

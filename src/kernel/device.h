@@ -15,6 +15,7 @@ struct CudaDevice {
   int multiprocessors = 0;
   double clock_hz = 0, memory_clock_hz = 0;  // maximum
   int memory_bus_bits = 0;
+  std::size_t shared_bytes = 0;  // that a block may request
 
   // Computed from these attributes: two transfers per memory clock; one multiply-add, counted as
   // two operations, per clock of each float32 lane.
@@ -40,6 +41,9 @@ CudaMemory cuda_memory(int index);
 // Waits for the current device and reports its errors.
 void wait_for_cuda_device();
 
+// The shared memory that every device gives a block by default. A launch with more asks for it.
+inline constexpr std::size_t kDeviceSharedBytes = 48 * 1024;
+
 // Memory of the current device, freed on destruction. Throws std::runtime_error, with the requested
 // and the free amount if there is too little.
 class DeviceMemory {
@@ -59,8 +63,8 @@ class DeviceMemory {
   void* data_ = nullptr;
 };
 
-// Machine code that was compiled at run time (kernel/compile/compiled_code.h), for all devices of
-// its architecture. Throws std::runtime_error if the devices cannot load or launch it.
+// Machine code that was compiled at run time (kernel/compile/device_code.h), for all devices of its
+// architecture. Throws std::runtime_error if the devices cannot load or launch it.
 class DeviceModule {
  public:
   explicit DeviceModule(const std::string& code);

@@ -36,22 +36,10 @@ class BlockTeam {
     return value;
   }
 
-  __device__ Index part() const { return kPart; }
-  template <class F>
-  __device__ F part_sum(F value) const {
-    for (int step = kPart / 2; step > 0; step /= 2)
-      value += __shfl_xor_sync(0xffffffffu, value, step);
-    return value;
-  }
-
-  static constexpr int kWarp = 32, kPart = 8;
+  static constexpr int kWarp = 32;
 };
 
 inline constexpr int kThreads = 256;
-// Minimum number of blocks of a kernel that a multiprocessor holds: 3 leave a thread 80 registers.
-// More threads hide more of the memory latency, which dominates.
-template <class F>
-inline constexpr int kBlocks = sizeof(F) == 4 ? 3 : 1;
 
 // A block's shared memory, as much as its launch requests.
 template <class F>

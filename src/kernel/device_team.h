@@ -1,6 +1,7 @@
 // The programming model of the CUDA kernels: step functions for a team of threads that work on one
-// sequence. On the device, a team is a block; tests run the same source with CPU threads or with a
-// team of one (tests/support/thread_team.h).
+// sequence. On the device, a team is a block. Tests of grammars and array programs run the same
+// source with CPU threads or with a team of one (tests/support/thread_team.h), those of recorded
+// steps with the replacement for the CUDA runtime (tests/cuda).
 //
 // A Team has
 //   id(), size()       of this thread; of the team
@@ -10,7 +11,8 @@
 //   group_sum(value)   the sum over a group, for all of its threads, which must all call it; its
 //                      order depends only on `lanes`
 //   group_greatest(value)
-//   part()             of a group: 8 threads, or all of a smaller one; lanes is a multiple of it
+// and a team of printed code (kernel/step/device_pieces.h) instead of the last one
+//   part()             of a group: 8 threads
 //   part_sum(value)    as group_sum(), over a part
 // Every thread of a team calls every function below with the same arguments.
 #pragma once

@@ -2,7 +2,6 @@
 #include "base/check.h"
 #include "kernel/device.h"
 #include "kernel/grammar/device_grammar.h"
-#include "kernel/step/device_step.h"
 #include "kernel/update/device_update.h"
 
 namespace pushdown {
@@ -43,20 +42,6 @@ void DeviceModule::launch(const char*, std::int64_t, std::int64_t, int, std::siz
                           const void*) const {
   fail_without_cuda();
 }
-
-template <class F>
-void device_step_forward(const DeviceStepProgram<F>&, void*) {
-  fail_without_cuda();
-}
-template <class F>
-void device_step_backward(const DeviceStepProgram<F>&, void*) {
-  fail_without_cuda();
-}
-
-template void device_step_forward(const DeviceStepProgram<float>&, void*);
-template void device_step_forward(const DeviceStepProgram<double>&, void*);
-template void device_step_backward(const DeviceStepProgram<float>&, void*);
-template void device_step_backward(const DeviceStepProgram<double>&, void*);
 
 template <class F>
 void device_update(const DeviceUpdate<F>&, DeviceUpdatePart, void*) {

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/buffer_pool.h"
-#include "model/device_runner.h"
 #include "recurrence/device/updates.h"
 
 namespace pushdown {
@@ -36,9 +35,6 @@ class StepEngine {
                                  std::optional<double> scale) const {
     return {};
   }
-  // Returns what runs this program on a device now: the interpreter, or kernels of its own. Empty
-  // on the CPU.
-  virtual std::string code_of(const TracedProgram& program) const { return ""; }
   // Whether the engine has training updates of several models in common launches.
   virtual bool together() const { return false; }
   virtual std::unique_ptr<DeviceUpdates> updates(UpdateForm form) const { return nullptr; }
@@ -47,7 +43,6 @@ using StepEnginePtr = std::shared_ptr<const StepEngine>;
 
 // Returns the engine of a device; null if this build has no kernels for it.
 StepEnginePtr step_engine(at::Device device);
-// Returns an engine with its own runner, by which a test replaces a device.
-StepEnginePtr device_engine(DeviceRunnerPtr runner);
+StepEnginePtr device_engine(DevicePtr device);
 
 }  // namespace pushdown

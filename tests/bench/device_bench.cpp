@@ -9,7 +9,6 @@
 #include "base/parallel.h"
 #include "bench.h"
 #include "kernel/device.h"
-#include "model/device_runner.h"
 #include "recurrence/device/updates.h"
 #include "tensor/common_rows.h"
 #include "tensor/torch_build.h"
@@ -96,7 +95,36 @@ struct PassTimes {
   double forward_ms = 0, backward_ms = 0;
 };
 
-// The two passes of the kernels with random models.
+// Notes when an update asks for the stream of its next launches, after waiting for earlier ones.
+class TimedDevice final : public Device {
+ public:
+  explicit TimedDevice(DevicePtr device) : device_(std::move(device)) {}
+  std::shared_ptr<const DeviceModule> module(const std::string& source) const override {
+    return device_->module(source);
+  }
+  void* stream() const override {
+    note();
+    return device_->stream();
+  }
+  std::size_t free_bytes() const override { return device_->free_bytes(); }
+  std::size_t shared_bytes() const override { return device_->shared_bytes(); }
+  // Returns the moments since the last call, with the end.
+  std::vector<Clock::time_point> finish() const {
+    note();
+    return std::exchange(moments_, {});
+  }
+
+ private:
+  void note() const {
+    wait_for_cuda_device();
+    moments_.push_back(Clock::now());
+  }
+
+  DevicePtr device_;
+  mutable std::vector<Clock::time_point> moments_;
+};
+
+// Both passes of random models, with the output layer and with the sums of the gradients.
 PassTimes time_passes(const Size& size, int models) {
   const Workload work = size.work();
   std::vector<std::unique_ptr<LanguageModel>> owned;
@@ -113,35 +141,27 @@ PassTimes time_passes(const Size& size, int models) {
                   work.batch, kLength - 1};
   for (const auto& model : owned)
     form.plans.push_back(model->network().plan(work.batch, kLength - 1));
-  const auto runner = cuda_runner(first.output_weight().device());
-  std::vector<double> times[2];
-  PassTimes result;
-  const auto launch = [&](const DeviceStepProgram<float>& program, bool backward) {
-    wait_for_cuda_device();
-    const auto start = Clock::now();
-    runner->run(program, backward);
-    wait_for_cuda_device();
-    times[backward].push_back(
-        std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-  };
-  const auto updates = device_updates<float>(
-      std::move(form),
-      {launch,
-       [&](const DeviceUpdate<float>& update, DeviceUpdatePart part) { runner->run(update, part); },
-       {}},
-      runner->free_bytes());
+  const auto device = std::make_shared<TimedDevice>(cuda_device(first.output_weight().device()));
+  const auto updates = device_updates(std::move(form), device);
   const Tensor words = at::randint(size.vocabulary, {models, work.batch, kLength}, at::kLong);
   const UpdateBatch batch{words.unbind(0), std::nullopt,
                           std::vector<double>(static_cast<std::size_t>(models), 1)};
-  for (int round = models >= 1000 ? 3 : 11; round > 0; --round) updates->differentiate(batch);
+  std::vector<double> times[2];
+  for (int round = models >= 1000 ? 3 : 11; round > 0; --round) {
+    updates->differentiate(batch);
+    // The begin of the update, of its forward and of its backward pass, and the end.
+    const auto moments = device->finish();
+    for (const std::size_t pass : {0, 1})
+      times[pass].push_back(
+          std::chrono::duration<double, std::milli>(moments.at(pass + 2) - moments.at(pass + 1))
+              .count());
+  }
   const auto median = [](std::vector<double>& all) {
     std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2),
                      all.end());
     return all[all.size() / 2];
   };
-  result.forward_ms = median(times[0]);
-  result.backward_ms = median(times[1]);
-  return result;
+  return {median(times[0]), median(times[1])};
 }
 
 void bench_passes(const CudaDevice& device, const Size& size, int models) {

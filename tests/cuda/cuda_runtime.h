@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <map>
+#include <limits>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -47,7 +48,9 @@ enum cudaDeviceAttr {
   cudaDevAttrClockRate,
   cudaDevAttrMemoryClockRate,
   cudaDevAttrGlobalMemoryBusWidth,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin,
 };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 struct cudaDeviceProp {
   char name[256];
   std::size_t totalGlobalMem;
@@ -72,28 +75,35 @@ std::uint64_t exchange(std::uint64_t value, unsigned lane);
 void* shared_memory();
 // The order in which the threads of a block take turns. It changes results if a barrier is missing.
 void set_descending(bool descending);
-// The number of launches so far.
+// The number of launches so far, and of those of code that was compiled at run time.
 std::int64_t launches();
+std::int64_t loaded_launches();
 // The message of the last error, or "".
 const std::string& complaint();
 
 cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
-                std::size_t shared_bytes);
+                std::size_t shared_bytes, std::size_t most_shared_bytes = 48 * 1024);
 
-// Makes this text loadable as compiled code. Its kernels are functions of a pointer to their
-// argument.
-using Kernels = std::map<std::string, std::function<void(const void*)>>;
-void add_code(const std::string& code, Kernels kernels);
+// A barrier of printed code, unless it is the one to leave out. Those between the parts of a step
+// have numbers from 0; -n is the one of line n of the headers.
+inline constexpr int kNoBarrier = std::numeric_limits<int>::min();
+void wait_at(int barrier);
+void leave_out_barrier(int barrier);
+// The barriers that are reached from now on are added to this set, unless it is null.
+void note_barriers(std::set<int>* reached);
 
 // A launch for another replacement of a device, such as the simulator of tests/gpu.
 struct KernelLaunch {
-  const void* kernel;
+  const void* kernel;  // null: of compiled code
   dim3 grid, block;
   std::size_t shared_bytes;
   std::vector<unsigned char> parameters;  // each at its alignment
+  std::string name = {};                  // of a kernel of compiled code
+  const void* argument = nullptr;         // its only one
 };
 // From now on launches are passed to this function, which returns whether it ran them; those it did
-// not run are run as described above. Empty: none are passed.
+// not run are run as described above. Empty: none are passed. Meanwhile any text can be loaded as
+// compiled code, which this function must run.
 void set_launcher(std::function<bool(const KernelLaunch&)> launcher);
 bool passed_on(const KernelLaunch& launch);
 
@@ -144,10 +154,14 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              std::size_t shared_bytes, cudaStream_t);
 
+// Compiled code is the name of a shared library, with functions run_NAME(argument) and
+// begin_NAME(argument) for each kernel NAME (tests/cuda/printed.h).
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, const void*, const void*,
                                 unsigned, const void*, const void*, unsigned);
 cudaError_t cudaLibraryUnload(cudaLibrary_t library);
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, int value);
 
 cudaError_t cudaGetLastError();
 const char* cudaGetErrorString(cudaError_t error);

@@ -4,10 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <thread>
 #include <vector>
 
-#include "kernel/step/device_step_code.h"
+#include "kernel/device.h"
 
 namespace pushdown::cuda_runtime_test {
 namespace {
@@ -109,62 +108,10 @@ TEST(CudaStandIn, FindsErrors) {
   EXPECT_TRUE(std::isnan(memory.numbers[0]));
 }
 
-// Code that was compiled at run time.
-TEST(CudaStandIn, LoadsCodeAndLaunchesItsKernels) {
-  struct Argument {
-    double* numbers;
-    double factor;
-  };
-  cuda_stand_in::add_code("compiled", {{"fill", [](const void* argument) {
-                                          const auto& of = *static_cast<const Argument*>(argument);
-                                          __syncthreads();
-                                          of.numbers[blockIdx.x] = of.factor * blockDim.x;
-                                        }}});
+// Code that was compiled at run time: tests/cuda/printed_code_test.cpp loads it.
+TEST(CudaStandIn, RefusesOtherCode) {
   EXPECT_THROW(DeviceModule("other"), std::runtime_error);
-  const DeviceModule module("compiled");
-  const Memory memory(2);
-  const Argument argument{memory.numbers, 3};
-  module.launch("fill", 2, 1, 64, 0, nullptr, &argument);
-  wait_for_cuda_device();
-  EXPECT_EQ(memory.numbers[0], 192);
-  EXPECT_EQ(memory.numbers[1], 192);
-  EXPECT_THROW(module.launch("none", 1, 1, 32, 0, nullptr, &argument), std::runtime_error);
-  EXPECT_THROW(module.launch("fill", 1, 1, 2048, 0, nullptr, &argument), std::runtime_error);
   wait_for_cuda_device();  // no error is left
-}
-
-// Several threads ask for the same code at once.
-TEST(CudaStandIn, LoadsTheCodeOfAllThreadsOnce) {
-  DeviceStepModules modules(std::make_unique<CompiledCode>(
-                                [] {
-                                  return CodeCompiler{"none", [](const std::string& source) {
-                                                        return source + ", compiled";
-                                                      }};
-                                },
-                                std::nullopt),
-                            true);
-  constexpr int kThreads = 8;
-  for (const char* source : {"one", "two"})
-    cuda_stand_in::add_code(std::string(source) + ", compiled", {{"none", [](const void*) {}}});
-  std::vector<std::vector<DeviceStepCode>> found(kThreads);
-  std::vector<std::thread> threads;
-  for (auto& own : found)
-    threads.emplace_back([&] {
-      for (const char* source : {"one", "two", "one"}) {
-        own.emplace_back().source.text = source;
-        modules.prepare(own.back());
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  for (const auto& own : found)
-    for (std::size_t k = 0; k < own.size(); ++k) {
-      EXPECT_NE(own[k].module, nullptr);
-      EXPECT_EQ(own[k].module, found[0][k % 2].module);
-    }
-  EXPECT_NE(found[0][0].module, found[0][1].module);
-  EXPECT_TRUE(modules.runs("on") && modules.runs("two"));
-  EXPECT_FALSE(modules.runs("three"));
-  EXPECT_EQ(modules.counts().compiled, 2);
 }
 
 }  // namespace

@@ -5,9 +5,8 @@
 
 #include <map>
 
-#include "cuda/cuda_runtime.h"
-#include "cuda/launches.h"
 #include "support/golden.h"
+#include "support/stand_in_device.h"
 #include "train/shared_updates.h"
 #include "train/toy.h"
 
@@ -46,10 +45,8 @@ struct Group {
   }
 };
 
-StepEnginePtr launching_engine() { return device_engine(std::make_shared<Launches>()); }
-
 void run_epoch(Group& group) {
-  for (const auto& result : run_epoch_together(group.trainers, launching_engine()))
+  for (const auto& result : run_epoch_together(group.trainers, stand_in_engine()))
     EXPECT_EQ(result.error, "");
 }
 
@@ -116,7 +113,7 @@ TEST(Update, EqualsTheProcessorInEveryOrderOfTheThreads) {
 struct OneTrainer : Group {
   Trainer& trainer = *trainers[0];
   OneTrainer(const Choices& choices, bool by_kernels) : Group(1, choices) {
-    if (by_kernels) trainer.engine = launching_engine();
+    if (by_kernels) trainer.engine = stand_in_engine();
   }
 };
 

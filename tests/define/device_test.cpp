@@ -1,5 +1,5 @@
-// Stacks and cells that a script defines, by the source of the CUDA kernels in teams of processor
-// threads: the same values and gradients as by the kernels of the processor.
+// Stacks and cells that a script defines, by printed code: the same values and gradients as by the
+// kernels of the processor.
 #include <gtest/gtest.h>
 
 #include <lua.hpp>
@@ -7,7 +7,7 @@
 #include "bindings/model/classes.h"
 #include "model/stack_rnn.h"
 #include "support/models_together.h"
-#include "support/team_runner.h"
+#include "support/stand_in_device.h"
 
 extern "C" int luaopen_pushdown(lua_State* L);
 
@@ -63,15 +63,18 @@ class Definitions : public testing::Test {
       const Tensor values = network->log_probabilities(words);
       values.sum().backward();
       const auto wanted = outcome(values);
-      for (const auto& [size, lanes] : {std::pair{1, 1}, {4, 2}}) {
-        const auto runner = std::make_shared<TeamRunner>(size, lanes);
-        ModelsTogether together({network.get()}, device_engine(runner));
+      for (const bool descending : {false, true}) {
+        cuda_stand_in::set_descending(descending);
+        const auto device = std::make_shared<StandInDevice>();
+        ModelsTogether together({network.get()}, device_engine(device));
         const auto got = outcome(together.differentiate({words}, {1})[0]);
-        EXPECT_EQ(runner->passes, 2);
+        cuda_stand_in::set_descending(false);
+        EXPECT_EQ(device->passes(), 2);
         for (std::size_t i = 0; i < wanted.size(); ++i)
           EXPECT_LT((wanted[i] - got[i]).abs().max().item<double>(),
                     1e-11 * (1 + wanted[i].abs().max().item<double>()))
-              << options << ", length " << length << ", team of " << size << ", tensor " << i;
+              << options << ", length " << length << (descending ? ", descending" : "")
+              << ", tensor " << i;
       }
     }
   }
@@ -99,12 +102,14 @@ TEST_F(Definitions, Windows) {
       return all;
     };
     const auto wanted = outcome(nullptr);
-    for (const auto& [size, lanes] : {std::pair{1, 1}, {4, 2}}) {
-      const auto got = outcome(device_engine(std::make_shared<TeamRunner>(size, lanes)));
+    for (const bool descending : {false, true}) {
+      cuda_stand_in::set_descending(descending);
+      const auto got = outcome(stand_in_engine());
+      cuda_stand_in::set_descending(false);
       for (std::size_t i = 0; i < wanted.size(); ++i)
         EXPECT_LT((wanted[i] - got[i]).abs().max().item<double>(),
                   1e-11 * (1 + wanted[i].abs().max().item<double>()))
-            << stack << ", team of " << size << ", tensor " << i;
+            << stack << (descending ? ", descending" : "") << ", tensor " << i;
     }
   }
 }

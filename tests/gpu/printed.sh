@@ -1,7 +1,7 @@
 #!/bin/bash
 # Compiles the printed device code of some networks for an H100 and checks the machine code: spills
 # of a thread, and that no load or store has to ask at run time whether its memory is shared.
-# Usage: printed.sh PRINT_DEVICE_CODE. Skipped (77) without nvcc; without nvdisasm, only the spills
+# Usage: printed.sh SIMULATE. Skipped (77) without nvcc; without nvdisasm, only the spills
 # are checked.
 # label: long
 set -eu -o pipefail
@@ -14,7 +14,7 @@ fi
 nvdisasm=$(command -v "${NVDISASM:-nvdisasm}" || true)
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
-"$1" --complete "$folder"
+"$1" print "$folder"
 failed=0
 for source in "$folder"/*.cu; do
   name=$(basename "$source" .cu)

@@ -34,8 +34,6 @@ for folder in /usr/local/cuda/bin; do
   case ":$PATH:" in *":$folder:"*) ;; *) PATH="$PATH:$folder" ;; esac
 done
 export PATH
-# Tests that repeat bit for bit need one kind of code from the beginning.
-export PUSHDOWN_DEVICE_CODE=waiting
 
 if [ -n "$packages" ]; then
   multiarch=$(ls "$packages/usr/lib" | grep -- '-linux-gnu$' | head -n 1)
@@ -99,38 +97,32 @@ if wants build; then
     "-DCMAKE_CUDA_COMPILER_LAUNCHER=$CXX_LAUNCHER"
   step configure cmake "$@"
   [ $failed -eq 0 ] && step build cmake --build "$build" -j "$jobs" --target \
-    shell core bench simulate test_recurrence test_grammar test_model test_train test_contract
+    shell core bench simulate test_grammar test_model test_train test_contract
 fi
 if [ $failed -eq 0 ]; then step version "$build/pushdown" --version; fi
 
 if wants test && [ $failed -eq 0 ]; then
-  step test_recurrence "$build/test_recurrence" '--gtest_filter=*Device*'
   step test_grammar "$build/test_grammar" '--gtest_filter=*Device*'
-  step test_model "$build/test_model" '--gtest_filter=*Device*:*Together*'
-  step test_train "$build/test_train" '--gtest_filter=*SharedUpdates*'
+  step test_model "$build/test_model" '--gtest_filter=*Device*'
+  step test_train "$build/test_train" '--gtest_filter=*OnTheDevice*'
   step test_contract "$build/test_contract" '--gtest_filter=*CudaEqualsCpu*'
 fi
 
-# Networks by their own kernels, for which the program waits, and by the interpreter.
-if wants bench && [ -x "$build/bench" ]; then
-  step bench "$build/bench" device
-  step bench_interpreted env PUSHDOWN_DEVICE_CODE=interpreted "$build/bench" device
-fi
+if wants bench && [ -x "$build/bench" ]; then step bench "$build/bench" device; fi
 
 # Milliseconds of the passes: measured, simulated, and their ratio. Where these have drifted apart,
 # TimingModel (tests/gpu/simulator/timing.h) needs other numbers.
 if wants simulate && [ -x "$build/simulate" ]; then
   step simulate "$build/simulate" times
-  touch "$results/bench.txt" "$results/bench_interpreted.txt"
+  touch "$results/bench.txt"
   awk '
     function number(name) {
       match($0, " " name "=[0-9.]+")
       return substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2)
     }
     /^device_passes|^simulated/ {
-      code = FILENAME ~ /interpreted/ || /code=interpreted/ ? "interpreted" : "printed"
       match($0, /[0-9]x[0-9]/)
-      key = substr($0, RSTART, RLENGTH) " " code " models=" number("models")
+      key = substr($0, RSTART, RLENGTH) " models=" number("models")
       if (!(key in seen)) { seen[key] = 1; order[++count] = key }
       for (k = 1; k <= 2; ++k) {
         pass = k == 1 ? "forward" : "backward"
@@ -145,8 +137,7 @@ if wants simulate && [ -x "$build/simulate" ]; then
           printf "calibration %s %s measured_ms=%.2f simulated_ms=%.2f ratio=%.2f\n",
             order[i], pass, measured, simulated, simulated / measured
       }
-    }' "$results/bench.txt" "$results/bench_interpreted.txt" "$results/simulate.txt" \
-    > "$results/calibration.txt"
+    }' "$results/bench.txt" "$results/simulate.txt" > "$results/calibration.txt"
   sed 's/^/   /' "$results/calibration.txt"
 fi
 

@@ -4,12 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <fstream>
-#include <thread>
 
 #include "base/notices.h"
-#include "kernel/compile/compiled_code.h"
+#include "kernel/compile/device_code.h"
 #include "kernel/compile/nvrtc.h"
 #include "support/message.h"
 #include "support/scratch.h"
@@ -119,102 +117,80 @@ CodeCompiler turning(int* calls, const std::string& name = "turning 1") {
           }};
 }
 
-// Collects warnings while it exists.
+// Collects notices while it exists.
 class Notices {
  public:
   Notices() {
     set_notice_receiver([this](NoticeLevel level, const std::string& message) {
-      if (level == NoticeLevel::warning) all_.push_back(message);
+      (level == NoticeLevel::warning ? warnings : infos).push_back(message);
     });
   }
   ~Notices() { set_notice_receiver(nullptr); }
-  std::size_t count() const { return all_.size(); }
-  const std::string& last() const { return all_.back(); }
-
- private:
-  std::vector<std::string> all_;
+  std::vector<std::string> warnings, infos;
 };
 
-TEST(CompiledCode, CompilesOnceAndFindsItOnDisk) {
+TEST(DeviceCode, CompilesOnceAndFindsItOnDisk) {
   const Scratch folder;
   const CodeCache cache(folder.path());
   const Notices notices;
   int calls = 0;
-  {
-    CompiledCode all([&] { return turning(&calls); }, cache);
-    EXPECT_EQ(*all.wait_for("abc"), "cba");
-    EXPECT_EQ(*all.find("abc"), "cba");
-    EXPECT_EQ(*all.wait_for("de"), "ed");
-    EXPECT_EQ(all.counts().compiled, 2);
-    EXPECT_EQ(all.counts().pending, 0);
-  }
+  const auto code = [&](const char* name) { return DeviceCode(turning(&calls, name), cache); };
+  EXPECT_EQ(code("turning 1").machine_code("abc"), "cba");
+  EXPECT_EQ(code("turning 1").machine_code("de"), "ed");
   EXPECT_EQ(calls, 2);
-  CompiledCode next([&] { return turning(&calls); }, cache);
-  EXPECT_EQ(*next.find("abc"), "cba");  // at once
-  EXPECT_EQ(next.counts().from_cache, 1);
+  EXPECT_EQ(code("turning 1").machine_code("abc"), "cba");
   EXPECT_EQ(calls, 2);
-  CompiledCode newer([&] { return turning(&calls, "turning 2"); }, cache);
-  EXPECT_EQ(*newer.wait_for("abc"), "cba");
+  EXPECT_EQ(code("turning 2").machine_code("abc"), "cba");
   EXPECT_EQ(calls, 3);
-  EXPECT_EQ(notices.count(), 0u);
+  EXPECT_EQ(notices.warnings.size(), 0u);
   // A damaged entry is compiled again and replaced.
   overwrite(cache.place("turning 2\nabc"), 30, 'X');
-  CompiledCode after([&] { return turning(&calls, "turning 2"); }, cache);
-  EXPECT_EQ(*after.wait_for("abc"), "cba");
+  EXPECT_EQ(code("turning 2").machine_code("abc"), "cba");
   EXPECT_EQ(calls, 4);
-  ASSERT_EQ(notices.count(), 1u);
-  EXPECT_NE(notices.last().find("damaged"), std::string::npos);
+  ASSERT_EQ(notices.warnings.size(), 1u);
+  EXPECT_NE(notices.warnings[0].find("damaged"), std::string::npos);
   EXPECT_EQ(cache.find("turning 2\nabc"), "cba");
 }
 
-TEST(CompiledCode, GoesOnWithoutCode) {
+// The run waits for the compiler, and says so before.
+TEST(DeviceCode, SaysThatItCompiles) {
+  const Scratch folder;
   const Notices notices;
+  std::size_t said_before = 0;
+  const DeviceCode code({"none",
+                         [&](const std::string& source) {
+                           said_before = notices.infos.size();
+                           return source;
+                         }},
+                        CodeCache(folder.path()));
+  code.machine_code("abc");
+  EXPECT_EQ(said_before, 1u);
+  ASSERT_EQ(notices.infos.size(), 2u);
+  EXPECT_EQ(notices.infos[0], "compiling the code of a network for the device");
+  code.machine_code("abc");
+  EXPECT_EQ(notices.infos.size(), 2u);  // from the disk
+}
+
+// Whoever asks again gets the error again.
+TEST(DeviceCode, CannotBeCompiledOrLoaded) {
   int calls = 0;
-  {
-    CompiledCode all([&] { return turning(&calls); }, std::nullopt);
-    EXPECT_EQ(all.wait_for("wrong"), nullptr);
-    EXPECT_EQ(all.wait_for("wrong"), nullptr);
-    EXPECT_EQ(calls, 1);
-    EXPECT_EQ(*all.wait_for("ab"), "ba");
-    EXPECT_EQ(all.counts().failed, 1);
-    EXPECT_EQ(notices.count(), 1u);
-    EXPECT_NE(notices.last().find("line 1: wrong"), std::string::npos);
+  DeviceCode code(turning(&calls), std::nullopt);
+  EXPECT_NE(message([&] { code.module("wrong"); }).find("line 1: wrong"), std::string::npos);
+  EXPECT_THROW(code.module("wrong"), std::runtime_error);
+  EXPECT_EQ(calls, 2);
+  if (!built_with_cuda()) {
+    EXPECT_THROW(code.module("ab"), std::runtime_error);
   }
-  CompiledCode none([]() -> CodeCompiler { throw std::runtime_error("no compiler"); },
-                    std::nullopt);
-  EXPECT_EQ(none.wait_for("ab"), nullptr);
-  EXPECT_EQ(none.wait_for("cd"), nullptr);
-  EXPECT_EQ(notices.count(), 2u);  // once
-  EXPECT_NE(notices.last().find("no compiler"), std::string::npos);
 }
 
 // A folder that cannot be written costs a warning, not the code.
-TEST(CompiledCode, WithoutAPlaceOnDisk) {
+TEST(DeviceCode, WithoutAPlaceOnDisk) {
   const Scratch folder;
   std::ofstream(folder / "file") << "no folder";
   const Notices notices;
   int calls = 0;
-  CompiledCode all([&] { return turning(&calls); }, CodeCache(folder / "file"));
-  EXPECT_EQ(*all.wait_for("ab"), "ba");
-  EXPECT_EQ(notices.count(), 1u);
-}
-
-// The end does not wait for sources that nobody has begun to compile.
-TEST(CompiledCode, EndsWhileSourcesWait) {
-  std::atomic<int> calls = 0;
-  {
-    CompiledCode all(
-        [&] {
-          return CodeCompiler{"slow", [&](const std::string& source) {
-                                ++calls;
-                                std::this_thread::sleep_for(std::chrono::milliseconds(20));
-                                return source;
-                              }};
-        },
-        std::nullopt);
-    for (int k = 0; k < 50; ++k) EXPECT_EQ(all.find(std::to_string(k)), nullptr);
-  }
-  EXPECT_LT(calls, 50);
+  EXPECT_EQ(DeviceCode(turning(&calls), CodeCache(folder / "file")).machine_code("ab"), "ba");
+  EXPECT_EQ(notices.warnings.size(), 1u);
 }
 
 TEST(Nvrtc, LooksBesideLibTorchAndWhereItIsTold) {

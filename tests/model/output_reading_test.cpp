@@ -9,7 +9,6 @@
 #include "model/sampling.h"
 #include "model/transducer.h"
 #include "support/golden.h"
-#include "support/team_runner.h"
 
 namespace pushdown::output_reading_test {
 namespace {
@@ -174,22 +173,6 @@ TEST_P(OutputReading, PiecesEqualTheWhole) {
     expect_close(outcome(*pair.full, at::cat(parts, 1)), wanted, *pair.full,
                  recorded ? "recorded" : "read");
   }
-}
-
-// With the source of the CUDA kernels.
-TEST_P(OutputReading, OnDevicesEqualsTheProcessor) {
-  const Pair pair(GetParam());
-  if (pair.full->stack().recorded({.batch = 3, .steps = 8}) == nullptr)
-    GTEST_SKIP() << "no recorded form";
-  const Tensor x = at::one_hot(words_of(3, 7), kSymbols).to(at::kDouble);
-  const auto run = [&](const StepEnginePtr& engine) {
-    Random drawn(7);
-    return outcome(*pair.full, pair.full->run_recorded(x, {}, &drawn, 0, engine));
-  };
-  const auto runner = std::make_shared<TeamRunner>();
-  const auto wanted = run(nullptr), got = run(device_engine(runner));
-  EXPECT_EQ(runner->passes, 2);
-  expect_close(got, wanted, *pair.full, "device");
 }
 
 TEST_P(OutputReading, ReadsShorterStringsToTheirEnds) {

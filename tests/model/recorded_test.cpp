@@ -7,7 +7,6 @@
 #include "model/recorded_cases.h"
 #include "support/cuda_models.h"
 #include "support/golden.h"
-#include "support/team_runner.h"
 
 namespace pushdown::recorded_test {
 namespace {
@@ -90,7 +89,7 @@ TEST_P(Recorded, PiecesEqualStepwise) {
   }
   const Tensor inputs = at::randn({2, 13, 4}, options);
   for (const auto& [passes, cut] : {std::pair{1, false}, {1, true}, {3, false}}) {
-    const auto run = [&](bool recorded, const StepEnginePtr& engine) {
+    const auto run = [&](bool recorded) {
       const StackRnn& used = recorded ? network : definition;
       const Refinement refinement(passes, passes > 1);
       const Tensor x = inputs.clone().requires_grad_();
@@ -103,7 +102,7 @@ TEST_P(Recorded, PiecesEqualStepwise) {
         const Tensor piece = x.narrow(1, first, size);
         first += size;
         if (recorded) {
-          auto read = used.read_recorded(piece, {}, state, &noise, refinement, engine);
+          auto read = used.read_recorded(piece, {}, state, &noise, refinement);
           EXPECT_TRUE(read.has_value());
           if (!read) return std::vector<Tensor>{};
           hiddens.push_back(read->first);
@@ -126,17 +125,14 @@ TEST_P(Recorded, PiecesEqualStepwise) {
         all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
       return all;
     };
-    const auto wanted = run(false, nullptr);
-    for (const auto& engine :
-         {StepEnginePtr(), device_engine(std::make_shared<TeamRunner>(4, 2))}) {
-      const auto got = run(true, engine);
-      ASSERT_EQ(got.size(), wanted.size());
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
-        ASSERT_EQ(got[i].sizes(), wanted[i].sizes()) << i;
-        if (wanted[i].numel() == 0) continue;
-        EXPECT_LT(deviation(got[i], wanted[i]), 1e-9 * (1 + wanted[i].abs().max().item<double>()))
-            << i << ", " << passes << " passes, " << (engine == nullptr ? "processor" : "device");
-      }
+    const auto wanted = run(false);
+    const auto got = run(true);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      ASSERT_EQ(got[i].sizes(), wanted[i].sizes()) << i;
+      if (wanted[i].numel() == 0) continue;
+      EXPECT_LT(deviation(got[i], wanted[i]), 1e-9 * (1 + wanted[i].abs().max().item<double>()))
+          << i << ", " << passes << " passes";
     }
   }
 }
@@ -157,11 +153,11 @@ TEST_P(Recorded, SequencesEndOnTheirOwn) {
                                .cos();
     for (std::int64_t b = 0; b < batch; ++b)
       factors.select(0, b).narrow(0, lengths[b] + 1, kSteps - lengths[b]).zero_();
-    const auto run = [&](const std::vector<std::int64_t>& of, const StepEnginePtr& engine) {
+    const auto run = [&](const std::vector<std::int64_t>& of) {
       const Tensor x = inputs.clone().requires_grad_();
       for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
       Random drawn(7);
-      const Tensor hiddens = network.run_recorded(x, {}, &drawn, 0, engine, {}, of);
+      const Tensor hiddens = network.run_recorded(x, {}, &drawn, 0, nullptr, {}, of);
       (hiddens * factors).sum().backward();
       std::vector<Tensor> all{hiddens.detach().clone(), x.grad()};
       for (std::int64_t b = 0; b < batch; ++b) {
@@ -175,11 +171,10 @@ TEST_P(Recorded, SequencesEndOnTheirOwn) {
         all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
       return all;
     };
-    const auto wanted = run({}, nullptr);
-    for (const int threads : {1, 3, 0}) {  // 0: on a device
-      set_thread_count(std::max(threads, 1));
-      const auto got = run(
-          lengths, threads > 0 ? StepEnginePtr() : device_engine(std::make_shared<TeamRunner>()));
+    const auto wanted = run({});
+    for (const int threads : {1, 3}) {
+      set_thread_count(threads);
+      const auto got = run(lengths);
       set_thread_count(1);
       for (std::size_t i = 0; i < wanted.size(); ++i)
         EXPECT_LT(deviation(got[i], wanted[i]), bound * (1 + wanted[i].abs().max().item<double>()))
@@ -200,44 +195,6 @@ TEST(RecordedLengths, AreChecked) {
        {std::vector<std::int64_t>{3}, {2, 3}, {3, 0}, {4, 3}})
     EXPECT_THROW(network.run(inputs, nullptr, {}, wrong), std::invalid_argument);
   EXPECT_NO_THROW(network.run(inputs, nullptr, {}, {3, 1}));
-}
-
-// With the source of the CUDA kernels.
-TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
-  for (const auto& [type, bound] : {std::tuple{at::kDouble, 1e-10}, {at::kFloat, 5e-5}})
-    for (const auto& [batch, steps, window] :
-         {std::tuple{3, 9, 0}, {1, 1, 0}, {2, 2, 0}, {1, 7, 3}}) {
-      const auto options = at::TensorOptions().dtype(type);
-      Random random(3);
-      const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
-                             GetParam().recurrence);
-      if (network.stack().recorded({.batch = batch, .steps = steps, .cut = window > 0}) == nullptr)
-        continue;
-      const Tensor inputs = at::randn({batch, steps, 4}, options);
-      const auto run = [&](const StepEnginePtr& engine) {
-        const Tensor x = inputs.clone().requires_grad_();
-        for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
-        Random drawn(7);
-        // Two steps with further passes.
-        const Refinement refinement(steps == 2 ? 3 : 1, window == 0);
-        const Tensor hiddens = network.run_recorded(x, {}, &drawn, window, engine, refinement);
-        (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
-        std::vector<Tensor> all{hiddens.detach(), x.grad()};
-        for (const auto& [name, tensor] : network.parameters())
-          all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
-        return all;
-      };
-      const auto runner =
-          steps == 2 ? std::make_shared<TeamRunner>(4, 2) : std::make_shared<TeamRunner>();
-      const auto wanted = run(nullptr), got = run(device_engine(runner));
-      EXPECT_EQ(runner->passes, 2);
-      for (std::size_t i = 0; i < wanted.size(); ++i)
-        EXPECT_LT(deviation(got[i], wanted[i]), bound * (1 + wanted[i].abs().max().item<double>()))
-            << (i == 0   ? "hidden"
-                : i == 1 ? "inputs"
-                         : network.parameters()[i - 2].first)
-            << ", " << batch << " x " << steps << ", " << type;
-    }
 }
 
 TEST_P(Recorded, OnTheDevice) {
@@ -267,17 +224,6 @@ TEST_P(Recorded, OnTheDevice) {
         EXPECT_TRUE(again[i].equal(got[i])) << i;
       }
     }
-}
-
-TEST(RecordedOnDevices, ReportsTooLittleMemory) {
-  Random random(3);
-  const StackRnn network({{"kind", "lstm"}, {"hidden", 7}}, {{"kind", "superposition"}}, 4,
-                         at::kDouble, random);
-  const auto runner = std::make_shared<TeamRunner>();
-  runner->memory = 1000;
-  EXPECT_THROW(
-      network.run_recorded(at::ones({2, 3, 4}, at::kDouble), {}, nullptr, 0, device_engine(runner)),
-      std::runtime_error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Recorded, testing::ValuesIn(recorded_cases()));

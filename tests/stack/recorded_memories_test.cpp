@@ -1,7 +1,7 @@
 // The memories of recorded steps, with all options of their kernels, compared with their
 // definitions by tensor operations: values and all gradients, also those that end at the border of
 // a window. The kernels for devices have the same source and are compared with these
-// (recurrence/device_steps_test.cpp).
+// (tests/cuda/printed_code_test.cpp).
 #include <gtest/gtest.h>
 
 #include "recurrence/memory_networks.h"

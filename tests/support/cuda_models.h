@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "model/device_runner.h"
+#include "recurrence/device/device.h"
 #include "tensor/torch.h"
 
 namespace pushdown::testing_support {
@@ -11,7 +11,7 @@ namespace pushdown::testing_support {
 // Returns the reason why they cannot, or "".
 inline std::string no_device() {
   try {
-    if (cuda_runner(parse_device("cuda")) != nullptr) return "";
+    if (cuda_device(parse_device("cuda")) != nullptr) return "";
   } catch (const std::runtime_error& error) {
     return error.what();
   }

@@ -42,11 +42,6 @@ class ThreadTeam {
   F group_greatest(F value) const {
     return folded(value, group() * lanes(), lanes(), [](F a, F b) { return b > a ? b : a; });
   }
-  std::int64_t part() const { return lanes() % 8 == 0 ? 8 : lanes(); }
-  template <class F>
-  F part_sum(F value) const {
-    return sum_of(value, id_ / part() * part(), part());
-  }
 
  private:
   template <class F>

@@ -9,7 +9,7 @@
 // leaves [2^-500, 2^500]. Within these bounds no product of two numbers underflows or overflows.
 //
 // Memory is the caller's, on the device of the stream. There are two implementations:
-// device_grammar.cu with a CUDA toolkit, nocuda.cpp without; errors as in device_step.h.
+// device_grammar.cu with a CUDA toolkit, nocuda.cpp without; errors as in device_update.h.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,4 @@
-// The nondeterministic stacks of the CUDA kernels (device_nondeterministic_layout.h), and the one
-// that a shape takes.
+// The nondeterministic stacks of the CUDA kernels (device_nondeterministic_layout.h).
 #pragma once
 #include "kernel/memory/device_nondeterministic_backward.h"
 #include "kernel/memory/device_nondeterministic_content.h"
@@ -7,26 +6,10 @@
 
 namespace pushdown::device {
 
-template <class F, int kQ = 0, int kS = 0>
-struct NondeterministicStack : NondeterministicLoops<F, kQ, kS, false> {
-  using NondeterministicLoops<F, kQ, kS, false>::NondeterministicLoops;
-};
-template <class F>
-struct LimitedNondeterministicStack : NondeterministicLoops<F, 0, 0, true> {
-  using NondeterministicLoops<F, 0, 0, true>::NondeterministicLoops;
-};
-
-// Calls visit.operator()<Stack>() with the automaton of this shape.
+// For with_memory(): printed code names the loops of its automaton itself.
 template <class F, class Visit>
-auto with_automaton(const MemoryShape& shape, const Visit& visit) {
-  const auto is = [&](int states, int symbols) {
-    return shape.automaton.states == states && shape.automaton.symbols == symbols;
-  };
-  if (LimitedNondeterministicStack<F>::window_of(shape) > 0)
-    return visit.template operator()<LimitedNondeterministicStack<F>>();
-  if (is(2, 2)) return visit.template operator()<NondeterministicStack<F, 2, 2>>();
-  if (is(3, 3)) return visit.template operator()<NondeterministicStack<F, 3, 3>>();
-  return visit.template operator()<NondeterministicStack<F>>();
+auto with_automaton(const MemoryShape&, const Visit& visit) {
+  return visit.template operator()<NondeterministicSizes>();
 }
 
 }  // namespace pushdown::device

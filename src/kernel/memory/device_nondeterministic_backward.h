@@ -5,10 +5,9 @@
 
 namespace pushdown::device {
 
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::begin_backward(
-    const Team& team) {
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::begin_backward(const Team& team) {
   each(team, (last + 1) * c, [&](Index i) { forward_gradients[i] = 0; });
   // The last column's gradient starts from this.
   F* column = row(numerators, last, 0, 0) + origin(last);
@@ -16,10 +15,12 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::begin_ba
   left_gradient = nullptr;
 }
 
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::undo(
-    const Team& team, Index update, const F* reading_gradient, F* out) {
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::undo(const Team& team,
+                                                                      Index update,
+                                                                      const F* reading_gradient,
+                                                                      F* out) {
   const Index p = head + update, j = p + 1;
   const F* u = forward_weights + p * c;
   const F* used = weights + update * c * w;
@@ -165,11 +166,11 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::undo(
 }
 
 // Adds the gradient of a reading to the rows of its column, see memory/nondeterministic.h.
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::spread(const Team& team,
-                                                                               Index node,
-                                                                               const F* given) {
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::spread(const Team& team,
+                                                                        Index node,
+                                                                        const F* given) {
   const F* u = forward_weights + node * c;
   F mean = 0;
   if (m > 0) {
@@ -191,10 +192,9 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::spread(c
 
 // Completes the gradients of the numerators of column j; those of later nodes must be complete.
 // What the caller has written is read after a barrier.
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::finish(const Team& team,
-                                                                               Index j) {
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::finish(const Team& team, Index j) {
   // The last node that pops through node j; one that reaches node i must not be above i + D.
   const Index end_node = window > 0 && j + window - 1 < last ? j + window - 1 : last;
   const Index first_node = kLimited && j < head - 1 ? head + 1 : j + 2;
@@ -275,9 +275,9 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::finish(c
 
 // A probability of the automaton depends on all previous steps: check_device_step() rejects
 // windows.
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::end_backward(
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::end_backward(
     const Team& team, const F* reading_gradient, F* out) {
   if constexpr (kLimited)
     if (goes_on) return give_back(team, taken(out), reading_gradient);

@@ -5,9 +5,9 @@
 
 namespace pushdown::device {
 
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::take_over(
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::take_over(
     const Team& team, const AutomatonContent<F>& content) {
   F* u = forward_weights + head * c;
   each(team, c, [&](Index b) { u[b] = content.forward()[b]; });
@@ -27,9 +27,9 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::take_ove
   each(team, c * m, [&](Index i) { readings[i] = u[i / m] * head_vectors[i % m * c + i / m]; });
 }
 
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-requires kLimited PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::leave(
+requires kLimited PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::leave(
     const Team& team, F* numbers) const {
   const auto content = left(numbers);
   content.read_edges(team, rows_of(columns));
@@ -43,9 +43,9 @@ requires kLimited PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited
 }
 
 // The gradient of the content that the run took over, see memory/nondeterministic.h.
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::give_back(
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::give_back(
     const Team& team, const AutomatonContent<F>& content, const F* reading_gradient) {
   if (first_update > 0) {
     undo(team, 0, reading_gradient, content.actions());

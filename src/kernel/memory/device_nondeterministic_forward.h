@@ -5,10 +5,10 @@
 
 namespace pushdown::device {
 
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::begin(const Team& team,
-                                                                              const F*, F*) {
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::begin(const Team& team, const F*,
+                                                                       F*) {
   if constexpr (kLimited)
     if (goes_on) return take_over(team, taken(bottom));
   each(team, 2 * c, [&](Index i) {
@@ -31,11 +31,11 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::begin(co
 }
 
 // Update number `update` of all, with the first one.
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::advance(const Team& team,
-                                                                                Index update,
-                                                                                const F* given) {
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::advance(const Team& team,
+                                                                         Index update,
+                                                                         const F* given) {
   const Index p = head + update, j = p + 1;
   const F* u = forward_weights + p * c;
   F* used = weights + update * c * w;
@@ -51,9 +51,9 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::advance(
 }
 
 // Computes the transition weights from the scores of the action layer.
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::weigh(
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::weigh(
     const Team& team, const F* given, const F* from, const AutomatonRange<F>& range, F* used) {
   const bool again = range.raised > 0;
   each(team, c, [&](Index a) {
@@ -94,12 +94,11 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::weigh(
 }
 
 // Column j and its forward weights.
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::step(const Team& team,
-                                                                             Index j, const F* u,
-                                                                             const F* used,
-                                                                             const F* pushed) {
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::step(const Team& team, Index j,
+                                                                      const F* u, const F* used,
+                                                                      const F* pushed) {
   const Index p = j - 1;
   // Restricted to the nodes that column j reaches.
   const Index oldest = lowest(j) * c, older = p * c - oldest;
@@ -173,12 +172,11 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::step(con
 // Computes numbers e .. e + kWide - 1 of rows of column j, for a tile of states with symbol y:
 // replace and pop. `low`: the smallest e that the group processes at once, so that it visits the
 // columns together.
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::fill(Index j, Index channel,
-                                                                             Index tile, Index y,
-                                                                             Index e, Index low,
-                                                                             const F* u,
-                                                                             const F* used) const {
+template <class F, int kQ, int kS, bool kLimited>
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::fill(Index j, Index channel,
+                                                                      Index tile, Index y, Index e,
+                                                                      Index low, const F* u,
+                                                                      const F* used) const {
   const Index p = j - 1, first = tile * kTile;
   F total[kTile][kWide] = {};
   const F* below = row(columns, p, channel, 0) + e;
@@ -222,10 +220,10 @@ PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::fill(Ind
 }
 
 // Reads u of the node, or the expected vectors times u.
-template <class F, int kQ, int kS, bool kLimited, bool kNear>
+template <class F, int kQ, int kS, bool kLimited>
 template <class Team>
-PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited, kNear>::read(const Team& team,
-                                                                             Index node) const {
+PUSHDOWN_DEVICE void NondeterministicLoops<F, kQ, kS, kLimited>::read(const Team& team,
+                                                                      Index node) const {
   const F* u = forward_weights + node * c;
   F* reading = reading_of(node);
   if (m > 0) {

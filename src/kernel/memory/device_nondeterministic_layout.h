@@ -1,8 +1,7 @@
 // The nondeterministic stack for the CUDA kernels: its recurrence in posterior form
 // (stack/nondeterministic.h, notation; nondeterministic_generic.h, the same on the CPU), with the
-// layers that choose its actions and read it. It exists for any number of states and symbols (kQ =
-// kS = 0), and for numbers known at compile time: then loops are unrolled, and there is no division
-// by a number that must be loaded.
+// layers that choose its actions and read it. The numbers of states and symbols are known at
+// compile time, so that loops are unrolled and nothing is divided by a number that must be loaded.
 //
 // Letters: nodes 0 .. N+1 for N steps, of which U are updates of this run, C configurations, W = 2C
 // + Q actions, m channels.
@@ -26,120 +25,15 @@
 
 namespace pushdown::device {
 
-// kNear: the pop factors are in fast memory however many they are. Otherwise the shape decides.
-template <class F, int kQ, int kS, bool kLimited, bool kNear = false>
-struct NondeterministicLoops {
+// The numbers that a sequence needs.
+struct NondeterministicSizes {
   // States processed at once. Their pop factors lie together, a power of two of them.
-  static constexpr int kTile = kQ == 0 || kQ > 4 ? 4 : kQ;
-  // Number of pop factors that are kept in fast memory; more are in scratch.
-  static constexpr Count kMostNear = 4096;
-  static constexpr int kPack = kTile == 3 ? 4 : kTile;
-  struct alignas(kPack * sizeof(F)) Pack {
-    F of[kTile];
-  };
-
-  // Numbers of a row, of one node, that a thread processes at once: rows and columns begin at
-  // multiples of it.
-  static constexpr int kC = kQ * kS;
-  static constexpr int kWide = kC == 0       ? 1
-                               : kC % 4 == 0 ? 4
-                               : kC % 2 == 0 ? 2
-                               : kC % 3 == 0 ? 3
-                                             : 1;
-  static constexpr std::size_t kWideBytes = kWide == 3 ? sizeof(F) : kWide * sizeof(F);
-  struct alignas(kWideBytes < 16 ? kWideBytes : 16) Wide {
-    F of[kWide];
-  };
-  PUSHDOWN_DEVICE static const Wide& wide(const F* place) {
-    return *reinterpret_cast<const Wide*>(place);
+  PUSHDOWN_HOST_DEVICE static constexpr int tile(int states) { return states > 4 ? 4 : states; }
+  PUSHDOWN_HOST_DEVICE static constexpr int pack(int states) {
+    return tile(states) == 3 ? 4 : tile(states);
   }
-  PUSHDOWN_DEVICE static Wide& wide(F* place) { return *reinterpret_cast<Wide*>(place); }
-  // Calls body(i), i a multiple of kWide, for all `count` numbers.
-  template <class Team, class Body>
-  PUSHDOWN_DEVICE static void each_wide(const Team& team, Index count, const Body& body) {
-    each(team, count / kWide, [&](Index i) { body(i * kWide); });
-  }
-  PUSHDOWN_DEVICE static F dot_wide(const Wide& x, const Wide& y) {
-    F sum = 0;
-    PUSHDOWN_UNROLL
-    for (int k = 0; k < kWide; ++k) sum += x.of[k] * y.of[k];
-    return sum;
-  }
-  // Parts of the tape and of scratch begin at such multiples, too.
+  // Parts of the tape and of scratch begin at such multiples.
   PUSHDOWN_HOST_DEVICE static Count rounded(Count count) { return (count + 3) / 4 * 4; }
-
-  // A size that is either known at compile time or not.
-  template <int kSize>
-  struct Size {
-    PUSHDOWN_HOST_DEVICE explicit Size(Count) {}
-    PUSHDOWN_HOST_DEVICE constexpr operator Index() const { return kSize; }
-  };
-  struct AnySize {
-    Index size;
-    PUSHDOWN_HOST_DEVICE explicit AnySize(Count given) : size(static_cast<Index>(given)) {}
-    PUSHDOWN_HOST_DEVICE operator Index() const { return size; }
-  };
-  template <int kSize>
-  using SizeOf = std::conditional_t<kQ == 0, AnySize, Size<kSize>>;
-
-  // The nodes before the first update and after the last one.
-  std::conditional_t<kLimited, AnySize, Size<1>> head;
-  // Update 0 of the run; 1 if the run begins with another one.
-  std::conditional_t<kLimited, AnySize, Size<0>> first_update;
-  Index last;
-  SizeOf<kQ> q;
-  SizeOf<kS> s;
-  SizeOf<kQ * kS> c;
-  SizeOf<2 * kQ * kS + kQ> w;
-  Index m;
-  std::conditional_t<kLimited, AnySize, Size<0>> window;
-  bool reexposed, state_symbol, normalized, goes_on, held_constant;
-  // Kept: U x C x W transition weights, U x m pushed vectors, forward weights and masses of nodes.
-  F *weights, *vectors, *forward_weights, *mass, *columns, *popped;
-  F *head_vectors, *last_vectors;  // m x C, of these nodes if the run goes on
-  // Gradients of the numerators, of the gauge-invariant forward weights, and of pop factors.
-  F *numerators, *forward_gradients, *popped_gradient;
-  F *weight_gradient, *reading_rows, *vector_gradient;  // in fast memory, with `largest`
-  F* largest;                                           // score of each row
-  Pack* near;                                           // pop factors of the step, see above
-  F* readings;
-  const F* bottom;
-  const F* left_gradient = nullptr;  // of the content that the run left; null: none
-
-  PUSHDOWN_DEVICE NondeterministicLoops(const MemoryShape& shape, const StackMemory<F>& memory)
-      : head(shape.automaton.held + 1),
-        first_update(shape.automaton.held_moves ? 1 : 0),
-        last(static_cast<Index>(shape.automaton.steps) + 1),
-        q(shape.automaton.states),
-        s(shape.automaton.symbols),
-        c(configurations(shape)),
-        w(2 * configurations(shape) + shape.automaton.states),
-        m(shape.automaton.channels),
-        window(window_of(shape)),
-        reexposed(shape.automaton.reexposed),
-        state_symbol(shape.automaton.state_symbol),
-        normalized(shape.automaton.normalized),
-        goes_on(shape.goes_on),
-        held_constant(shape.automaton.held_constant),
-        weights(memory.tape),
-        vectors(weights + rounded(updates_of(shape) * c * w)),
-        forward_weights(vectors + rounded(updates_of(shape) * m)),
-        mass(forward_weights + rounded((last + 1) * c)),
-        columns(mass + rounded((last + 1) * c)),
-        popped(columns + rounded(columns_size(shape))),
-        head_vectors(popped + rounded(popped_size(shape) * q * c)),
-        last_vectors(head_vectors + m * c),
-        numerators(memory.scratch),
-        forward_gradients(numerators + rounded(columns_size(shape))),
-        popped_gradient(forward_gradients + rounded((last + 1) * c)),
-        weight_gradient(memory.fast),
-        reading_rows(weight_gradient + c * w),
-        vector_gradient(reading_rows + (1 + m) * c),
-        largest(vector_gradient + m),
-        near(aligned(is_near(shape) ? largest + c : popped_gradient + popped_nodes(shape) * q * c)),
-        readings(memory.readings),
-        bottom(memory.bottom) {}
-
   // 0 also if it is longer than the only piece of a sequence.
   PUSHDOWN_HOST_DEVICE static Count window_of(const MemoryShape& shape) {
     const auto& automaton = shape.automaton;
@@ -176,27 +70,121 @@ struct NondeterministicLoops {
            rounded(q * c * popped_size(shape)) + rounded(2 * shape.automaton.channels * c);
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
-    const Count c = configurations(shape), near = near_size(shape);
+    const Count c = configurations(shape);
     return rounded(columns_size(shape)) + rounded((shape.automaton.steps + 2) * c) +
-           rounded(shape.automaton.states * popped_nodes(shape) * c) +
-           (is_near(shape) ? 0 : near + kPack);
+           rounded(shape.automaton.states * popped_nodes(shape) * c);
   }
   PUSHDOWN_HOST_DEVICE static Count fast_size(const MemoryShape& shape) {
     const Count c = configurations(shape), m = shape.automaton.channels;
-    const Count near = is_near(shape) ? near_size(shape) + kPack : 0;
+    const Count near = near_size(shape) + pack(shape.automaton.states);
     const Count all = c * (2 * c + shape.automaton.states) + (1 + m) * c + m + c + near;
     // With the gradient of the actions, a multiple of what is processed at once.
     return rounded(all + shape.actions) - shape.actions;
   }
   // One pack for each tile of states, node below and configuration.
-  PUSHDOWN_HOST_DEVICE static Index tiles(Index states) { return (states + kTile - 1) / kTile; }
+  PUSHDOWN_HOST_DEVICE static Index tiles(Index states) {
+    return (states + tile(states) - 1) / tile(states);
+  }
   PUSHDOWN_HOST_DEVICE static Count near_size(const MemoryShape& shape) {
     const Count window = window_of(shape), nodes = window > 0 ? window : shape.automaton.steps;
-    return tiles(shape.automaton.states) * kPack * nodes * configurations(shape);
+    const int states = shape.automaton.states;
+    return tiles(states) * pack(states) * nodes * configurations(shape);
   }
-  PUSHDOWN_HOST_DEVICE static bool is_near(const MemoryShape& shape) {
-    return kNear || near_size(shape) <= kMostNear;
+};
+
+template <class F, int kQ, int kS, bool kLimited>
+struct NondeterministicLoops : NondeterministicSizes {
+  static constexpr int kTile = tile(kQ), kPack = pack(kQ);
+  struct alignas(kPack * sizeof(F)) Pack {
+    F of[kTile];
+  };
+
+  // Numbers of a row, of one node, that a thread processes at once: rows and columns begin at
+  // multiples of it.
+  static constexpr int kC = kQ * kS;
+  static constexpr int kWide = kC % 4 == 0 ? 4 : kC % 2 == 0 ? 2 : kC % 3 == 0 ? 3 : 1;
+  static constexpr std::size_t kWideBytes = kWide == 3 ? sizeof(F) : kWide * sizeof(F);
+  struct alignas(kWideBytes < 16 ? kWideBytes : 16) Wide {
+    F of[kWide];
+  };
+  PUSHDOWN_DEVICE static const Wide& wide(const F* place) {
+    return *reinterpret_cast<const Wide*>(place);
   }
+  PUSHDOWN_DEVICE static Wide& wide(F* place) { return *reinterpret_cast<Wide*>(place); }
+  // Calls body(i), i a multiple of kWide, for all `count` numbers.
+  template <class Team, class Body>
+  PUSHDOWN_DEVICE static void each_wide(const Team& team, Index count, const Body& body) {
+    each(team, count / kWide, [&](Index i) { body(i * kWide); });
+  }
+  PUSHDOWN_DEVICE static F dot_wide(const Wide& x, const Wide& y) {
+    F sum = 0;
+    PUSHDOWN_UNROLL
+    for (int k = 0; k < kWide; ++k) sum += x.of[k] * y.of[k];
+    return sum;
+  }
+
+  // A size that is either known at compile time or not.
+  template <int kSize>
+  struct Size {
+    PUSHDOWN_HOST_DEVICE explicit Size(Count) {}
+    PUSHDOWN_HOST_DEVICE constexpr operator Index() const { return kSize; }
+  };
+  struct AnySize {
+    Index size;
+    PUSHDOWN_HOST_DEVICE explicit AnySize(Count given) : size(static_cast<Index>(given)) {}
+    PUSHDOWN_HOST_DEVICE operator Index() const { return size; }
+  };
+
+  // The nodes before the first update and after the last one.
+  std::conditional_t<kLimited, AnySize, Size<1>> head;
+  // Update 0 of the run; 1 if the run begins with another one.
+  std::conditional_t<kLimited, AnySize, Size<0>> first_update;
+  static constexpr Index q = kQ, s = kS, c = kC, w = 2 * kC + kQ;
+  Index last, m;
+  std::conditional_t<kLimited, AnySize, Size<0>> window;
+  bool reexposed, state_symbol, normalized, goes_on, held_constant;
+  // Kept: U x C x W transition weights, U x m pushed vectors, forward weights and masses of nodes.
+  F *weights, *vectors, *forward_weights, *mass, *columns, *popped;
+  F *head_vectors, *last_vectors;  // m x C, of these nodes if the run goes on
+  // Gradients of the numerators, of the gauge-invariant forward weights, and of pop factors.
+  F *numerators, *forward_gradients, *popped_gradient;
+  F *weight_gradient, *reading_rows, *vector_gradient;  // in fast memory, with `largest`
+  F* largest;                                           // score of each row
+  Pack* near;                                           // pop factors of the step, see above
+  F* readings;
+  const F* bottom;
+  const F* left_gradient = nullptr;  // of the content that the run left; null: none
+
+  PUSHDOWN_DEVICE NondeterministicLoops(const MemoryShape& shape, const StackMemory<F>& memory)
+      : head(shape.automaton.held + 1),
+        first_update(shape.automaton.held_moves ? 1 : 0),
+        last(static_cast<Index>(shape.automaton.steps) + 1),
+        m(shape.automaton.channels),
+        window(window_of(shape)),
+        reexposed(shape.automaton.reexposed),
+        state_symbol(shape.automaton.state_symbol),
+        normalized(shape.automaton.normalized),
+        goes_on(shape.goes_on),
+        held_constant(shape.automaton.held_constant),
+        weights(memory.tape),
+        vectors(weights + rounded(updates_of(shape) * c * w)),
+        forward_weights(vectors + rounded(updates_of(shape) * m)),
+        mass(forward_weights + rounded((last + 1) * c)),
+        columns(mass + rounded((last + 1) * c)),
+        popped(columns + rounded(columns_size(shape))),
+        head_vectors(popped + rounded(popped_size(shape) * q * c)),
+        last_vectors(head_vectors + m * c),
+        numerators(memory.scratch),
+        forward_gradients(numerators + rounded(columns_size(shape))),
+        popped_gradient(forward_gradients + rounded((last + 1) * c)),
+        weight_gradient(memory.fast),
+        reading_rows(weight_gradient + c * w),
+        vector_gradient(reading_rows + (1 + m) * c),
+        largest(vector_gradient + m),
+        near(aligned(largest + c)),
+        readings(memory.readings),
+        bottom(memory.bottom) {}
+
   // Not through an integer, so that a compiler still knows the kind of memory.
   PUSHDOWN_HOST_DEVICE static Pack* aligned(F* place) {
     const auto at = reinterpret_cast<std::uintptr_t>(place) / sizeof(F) % kPack;

@@ -1,4 +1,4 @@
-// What the code that is printed for a recorded step (recurrence/device/source.h) calls besides the
+// What the code that is printed for a recorded step (recurrence/device/program.h) calls besides the
 // memories: a team whose size is known, products with weights that stay in registers, and sums of
 // gradients. Sizes are template arguments, so loops are unrolled where they are short. For printed
 // code only.
@@ -7,7 +7,6 @@
 
 #include "kernel/array/team_pass.h"
 #include "kernel/memory/memories.h"
-#include "kernel/step/device_cells.h"
 #include "kernel/step/device_step.h"
 
 namespace pushdown::device {
@@ -71,12 +70,12 @@ __device__ T* in_global(T* place) {
 
 // The numbers of a node for the step before the first one, and the first slot of its gradient.
 template <class F>
-__device__ F* value_of(const DeviceStepProgram<F>& p, int node, Index model, Index sequence) {
+__device__ F* value_of(const DeviceSteps<F>& p, int node, Index model, Index sequence) {
   const auto& place = p.places[node];
   return in_global(place.value + model * place.model + sequence * place.row);
 }
 template <class F>
-__device__ F* gradient_of(const DeviceStepProgram<F>& p, int node, Index model, Index sequence) {
+__device__ F* gradient_of(const DeviceSteps<F>& p, int node, Index model, Index sequence) {
   const auto& place = p.places[node];
   return in_global(place.gradient + model * place.gradient_model + sequence * place.gradient_row);
 }
@@ -95,7 +94,7 @@ __device__ Count fast_size_of(const MemoryShape& shape) {
     return 0;
 }
 template <class F>
-__device__ const F* matrix_of(const DeviceStepProgram<F>& p, int matrix, Index model) {
+__device__ const F* matrix_of(const DeviceSteps<F>& p, int matrix, Index model) {
   return in_global(p.matrices[matrix].first + model * p.matrices[matrix].model);
 }
 
@@ -120,12 +119,12 @@ struct HeldProduct {
     }
   }
   // This thread's part of a row.
-  __device__ F part(const FixedTeam<kThreads>& team, int turn, const F* x) const {
+  __device__ F part(const FixedTeam<kThreads>& team, int turn, const F* x, Index step = 1) const {
     const Index begin = team.id() % kLanes * kOwn;
     F sum = 0;
     PUSHDOWN_UNROLL
     for (int k = 0; k < kOwn; ++k)
-      sum += of[turn][k] * (kExact || begin + k < kColumns ? x[begin + k] : F(0));
+      sum += of[turn][k] * (kExact || begin + k < kColumns ? x[(begin + k) * step] : F(0));
     return sum;
   }
 };
@@ -138,12 +137,13 @@ struct ReadProduct {
 
   __device__ ReadProduct(const FixedTeam<kThreads>&, const F* first, Index row, Index column)
       : first(first), row(row), column(column) {}
-  __device__ F part(const FixedTeam<kThreads>& team, int turn, const F* x) const {
+  __device__ F part(const FixedTeam<kThreads>& team, int turn, const F* x, Index step = 1) const {
     const Index i = (team.id() + turn * kThreads) / kLanes;
     const F* own = first + i * row;
     F sum = 0;
     PUSHDOWN_UNROLL_SOME
-    for (Index j = team.id() % kLanes; j < kColumns; j += kLanes) sum += own[j * column] * x[j];
+    for (Index j = team.id() % kLanes; j < kColumns; j += kLanes)
+      sum += own[j * column] * x[j * step];
     return sum;
   }
 };
@@ -230,6 +230,59 @@ __device__ F strided_dot(const F* x, Index x_step, const F* y, Index y_step, Ind
   return sum;
 }
 
+// ---- The gates of cells (StepOp::lstm_cell, lstm_hidden and gru), for number i of every part.
+// Activations replace the gates, and gradients of gates those of activations. ----
+
+// The new content of the cell.
+template <class F>
+__device__ F lstm_cell(F& in, F& forget, F& candidate, F& shown, F before) {
+  in = sigmoid(in);
+  forget = sigmoid(forget);
+  candidate = std::tanh(candidate);
+  shown = sigmoid(shown);
+  return forget * before + in * candidate;
+}
+// slope: of the content. of_shown: until now the gradient of the activation.
+template <class F>
+__device__ void lstm_cell_slopes(F slope, F in, F forget, F candidate, F shown, F before, F& of_in,
+                                 F& of_forget, F& of_candidate, F& of_shown) {
+  of_in = slope * candidate * in * (1 - in);
+  of_forget = slope * before * forget * (1 - forget);
+  of_candidate = slope * in * (1 - candidate * candidate);
+  of_shown *= shown * (1 - shown);
+}
+
+template <class F>
+__device__ F lstm_hidden(F cell, F shown, F& squashed) {
+  squashed = std::tanh(cell);
+  return shown * squashed;
+}
+template <class F>
+__device__ F lstm_hidden_slope(F slope, F shown, F squashed) {  // of the cell
+  return slope * shown * (1 - squashed * squashed);
+}
+
+// other_*: from the hidden vector `before`; the rest is from the input.
+template <class F>
+__device__ F gru(F& reset, F& update, F& candidate, F other_reset, F other_update,
+                 F other_candidate, F before) {
+  reset = sigmoid(reset + other_reset);
+  update = sigmoid(update + other_update);
+  candidate = std::tanh(candidate + reset * other_candidate);
+  return candidate + update * (before - candidate);
+}
+// Those of the hidden vector's parts are the same, but for the candidate, whose is of_candidate *
+// reset.
+template <class F>
+__device__ void gru_slopes(F slope, F reset, F update, F candidate, F other_candidate, F before,
+                           F& of_reset, F& of_update, F& of_candidate) {
+  of_candidate = slope * (1 - update) * (1 - candidate * candidate);
+  of_reset = of_candidate * other_candidate * reset * (1 - reset);
+  of_update = slope * (before - candidate) * update * (1 - update);
+}
+
+// ---- Sums of gradients. ----
+
 // The gradient of a matrix: sum_t slopes_t values_t^T, in the order of the steps. A thread computes
 // four rows of a column.
 template <int kRows, int kColumns, class F, class Team>
@@ -276,6 +329,29 @@ __device__ void sum_lookups(const Team& team, Index steps, const F* slopes, Inde
   }
 }
 
+// Where symbols select the columns of W E: the gradient of W, kRows x kSize, and that of the table
+// E, kSize x kColumns.
+template <int kRows, int kSize, int kColumns, class F, class Team>
+__device__ void sum_of_table(const Team& team, Index steps, const F* slopes, Index slope_step,
+                             const std::int64_t* symbols, const F* table, Index row, F* to) {
+  each(team, Index{kRows * kSize}, [&](Index place) {
+    const F *slope = slopes + place / kSize, *own = table + place % kSize * row;
+    F sum = 0;
+    for (Index t = 0; t < steps; ++t) sum += slope[t * slope_step] * own[symbols[t]];
+    to[place] = sum;
+  });
+}
+template <int kRows, int kSize, int kColumns, class F, class Team>
+__device__ void sum_to_table(const Team& team, Index steps, const F* slopes, Index slope_step,
+                             const std::int64_t* symbols, const F* weights, Index row, F* to) {
+  each(team, Index{kSize}, [&](Index j) {
+    F* own = to + j * kColumns;
+    for (Index symbol = 0; symbol < kColumns; ++symbol) own[symbol] = 0;
+    for (Index t = 0; t < steps; ++t)
+      own[symbols[t]] += strided_dot(weights + j, row, slopes + t * slope_step, 1, kRows);
+  });
+}
+
 // ---- Array programs. ----
 
 // Buffers of an array program: the inputs, the output, the constants, and the step's own memory.
@@ -298,7 +374,7 @@ struct ArrayPlaces {
 
 template <class F, int kThreads, int kPlaces>
 PUSHDOWN_NOINLINE __device__ void run_array(const FixedTeam<kThreads>& team,
-                                            const DeviceStepProgram<F>& p, int array, Count place,
+                                            const DeviceSteps<F>& p, int array, Count place,
                                             Index t, F* const (&values)[kPlaces]) {
   ArrayPlaces<F, kPlaces> places{
       {}, {}, p.arrays[array].constants, p.array_room + place * 2 * p.array_memory, p.array_memory};
@@ -307,7 +383,7 @@ PUSHDOWN_NOINLINE __device__ void run_array(const FixedTeam<kThreads>& team,
 }
 template <class F, int kThreads, int kPlaces>
 PUSHDOWN_NOINLINE __device__ void run_array_backward(const FixedTeam<kThreads>& team,
-                                                     const DeviceStepProgram<F>& p, int array,
+                                                     const DeviceSteps<F>& p, int array,
                                                      Count place, Index t,
                                                      F* const (&values)[kPlaces],
                                                      F* const (&slopes)[kPlaces]) {

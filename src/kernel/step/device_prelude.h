@@ -1,4 +1,4 @@
-// The beginning of code that is printed for a device (recurrence/device/source.h): what it uses of
+// The beginning of code that is printed for a device (recurrence/device/program.h): what it uses of
 // the system's headers. NVRTC has none of them. For printed code only.
 #pragma once
 #ifdef __CUDACC_RTC__

@@ -1,5 +1,5 @@
 // Training updates of M language models of one form on a CUDA device, around the passes of their
-// recorded step (kernel/step/device_step.h): everything of an update that is not the step itself,
+// recorded step (recurrence/device/program.h): everything of an update that is not the step itself,
 // in launches whose number does not depend on M.
 //
 // The P numbers of a model's parameters are row m of M x P numbers, and so are its gradient and the
@@ -16,7 +16,11 @@
 //
 // Letters: M models, B sequences of each, T steps, H hidden, V outcomes, P numbers. Position t = 0
 // .. T of a sequence is the prediction from h_t, where h_0 = 0. All memory belongs to the caller
-// and is on the device of the stream. Implementations and errors are as in device_step.h.
+// and is on the device of the stream.
+//
+// There are two implementations: device_update.cu with a CUDA toolkit, nocuda.cpp without. A launch
+// throws std::runtime_error if there is no device or the launch fails. If it fails later, the next
+// CUDA call that waits reports it.
 #pragma once
 #include "kernel/update/optimizer_rules.h"
 

@@ -1,4 +1,4 @@
-// The backward pass of device_source.h: gradients of numbers.
+// The backward pass of program.h: gradients of numbers.
 #include "recurrence/device/source_backward.h"
 
 #include <algorithm>
@@ -30,10 +30,7 @@ std::string Backward::text(std::int64_t& shared, int& barriers) {
                 return (is_computed(row) || node(row).op == StepOp::memory) &&
                        !of_arrays_.contains(row);
               });
-  if (uses_actions_) {
-    declarations_ += fmt::format("  F* actions = near + {};\n", near_size_);
-    near_size_ += (program_.shape.actions + 3) / 4 * 4;
-  }
+  if (uses_actions_ && options_.near) near_size_ += padded_actions();
   shared = std::max(shared, near_size_);
   return kernel("step_backward", "", before_loop(), text_, after);
 }
@@ -159,7 +156,7 @@ void Backward::add_border() {
     };
     for (const Spot& at : cleared) clear(at, [&] { store(at, Mode::set, "i", "0", true); });
     for (const Spot& at : rooms) clear(at, [&] { line("{} = 0;", place(at).at("i")); });
-    put("if constexpr (requires { memory.cut(team); }) memory.cut(team);");
+    if (program_.memory >= 0) put("memory.cut(team);");
     close();
   });
   for (const auto* all : {&cleared, &rooms})
@@ -371,10 +368,11 @@ std::string Backward::matrix_sums(int n) {
   const StepNode& of = node(n);
   for (int k = 0; k < of.terms; ++k) {
     const StepTerm& one = term(of, k);
-    if (!matrix(one.matrix).requires_grad()) continue;
     const auto rows = matrix(one.matrix).size(0), columns = matrix(one.matrix).size(1);
     const std::string slopes = fmt::format("gradient_of(p, {}, model, sequence) + {}, {}", n,
                                            layout_.slopes, layout_.slopes);
+    if (one.table >= 0) all += table_sums(one, slopes);
+    if (one.table >= 0 || !matrix(one.matrix).requires_grad()) continue;
     if (one.lookup) {
       declare_symbols();
       all += fmt::format(
@@ -395,9 +393,26 @@ std::string Backward::matrix_sums(int n) {
   return all;
 }
 
-std::string print_backward(const TracedProgram& program, const DeviceSourceOptions& options,
-                           std::int64_t& shared, int& barriers) {
-  return Backward(program, options).text(shared, barriers);
+// Those of a matrix and of the table with which it is multiplied.
+std::string Backward::table_sums(const StepTerm& of, const std::string& slopes) {
+  std::string all;
+  declare_symbols();
+  const auto add = [&](const char* function, int wanted, int other) {
+    if (!matrix(wanted).requires_grad()) return;
+    const std::string from = declare_matrix(other);
+    all += fmt::format(
+        "  {}<{}, {}, {}>(team, steps, {}, symbols, {}, {}_row,\n      gradients + "
+        "p.matrices[{}].gradient);\n",
+        function, matrix(of.matrix).size(0), matrix(of.matrix).size(1), matrix(of.table).size(1),
+        slopes, from, from, wanted);
+  };
+  add("sum_of_table", of.matrix, of.table);
+  add("sum_to_table", of.table, of.matrix);
+  return all;
+}
+
+std::string print_backward(const DeviceProgram& program, std::int64_t& shared, int& barriers) {
+  return Backward(program).text(shared, barriers);
 }
 
 }  // namespace pushdown::device_source

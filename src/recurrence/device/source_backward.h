@@ -1,4 +1,4 @@
-// The backward pass of device_source.h. Internal to this folder.
+// The backward pass of program.h. Internal to this folder.
 //
 // Gradients live as values do in the forward pass: in variables of a loop, then in shared memory.
 // Those that are needed after the pass are also stored in the records of their steps. The first
@@ -13,10 +13,7 @@ enum class Mode { set, add };
 
 class Backward final : public Pass {
  public:
-  Backward(const TracedProgram& program, const DeviceSourceOptions& options)
-      : Pass(program, options) {
-    backward_ = true;
-  }
+  explicit Backward(const DeviceProgram& program) : Pass(program) { backward_ = true; }
   std::string text(std::int64_t& shared, int& barriers);
 
  private:
@@ -54,6 +51,7 @@ class Backward final : public Pass {
   std::string print_loop();
   std::string after_loop();
   std::string matrix_sums(int n);
+  std::string table_sums(const StepTerm& of, const std::string& slopes);
 
   // ---- Operations: device_source_slopes.cpp. ----
   using Term = std::function<std::string()>;
@@ -84,7 +82,6 @@ class Backward final : public Pass {
   std::set<int> in_memory_, of_arrays_, done_, summed_, exchanged_;
   std::set<Spot> dirty_;
   std::map<Spot, std::string> values_;
-  bool uses_actions_ = false;
 };
 
 }  // namespace pushdown::device_source

@@ -1,4 +1,4 @@
-// The forward pass of device_source.h.
+// The forward pass of program.h.
 #include "recurrence/device/source_pass.h"
 
 namespace pushdown::device_source {
@@ -6,8 +6,7 @@ namespace {
 
 class Forward final : public Pass {
  public:
-  Forward(const TracedProgram& program, const DeviceSourceOptions& options)
-      : Pass(program, options) {}
+  using Pass::Pass;
 
   std::string text(std::int64_t& shared, int& barriers) {
     for (int n = 0; n < count(); ++n) add(n);
@@ -188,8 +187,8 @@ class Forward final : public Pass {
     for (int k = 0; k < of.terms; ++k) {
       const StepTerm& one = term(of, k);
       uses_symbol_ |= one.lookup;
+      if (!one.lookup || one.table >= 0) columns += matrix(one.matrix).size(1);
       if (one.lookup) continue;
-      columns += matrix(one.matrix).size(1);
       access(own, spot(one.operand), node(one.operand).size, true, false);
     }
     bool held = false;
@@ -207,7 +206,11 @@ class Forward final : public Pass {
     };
     for (int k = 0; k < of.terms; ++k) {
       const StepTerm& one = term(of, k);
-      if (one.lookup) {
+      if (one.table >= 0) {
+        const std::string table = declare_matrix(one.table);
+        append(sum, fmt::format("{}.part(team, turn, {} + symbol, {}_row)",
+                                declare_product(one.matrix, lanes, held, false), table, table));
+      } else if (one.lookup) {
         const std::string m = declare_matrix(one.matrix);
         append(after, fmt::format("{}[i * {}_row + symbol]", m, m));
       } else {
@@ -307,7 +310,7 @@ class Forward final : public Pass {
     access(own, Spot{count() + 1}, 1, true, true);  // the room of array programs
   }
 
-  // ---- Cells: kernel/step/device_cells.h. ----
+  // ---- Cells. ----
   // Declares the gates of a cell, and calls its function, which replaces them by activations.
   std::string gates_of(int a, std::int64_t size) {
     std::string all;
@@ -360,9 +363,8 @@ class Forward final : public Pass {
 
 }  // namespace
 
-std::string print_forward(const TracedProgram& program, const DeviceSourceOptions& options,
-                          std::int64_t& shared, int& barriers) {
-  return Forward(program, options).text(shared, barriers);
+std::string print_forward(const DeviceProgram& program, std::int64_t& shared, int& barriers) {
+  return Forward(program).text(shared, barriers);
 }
 
 }  // namespace pushdown::device_source

@@ -37,12 +37,12 @@ std::string Where::pointer() const {
   return offset < 0 ? fmt::format("{} - {}", base, -offset) : fmt::format("{} + {}", base, offset);
 }
 
-Pass::Pass(const TracedProgram& program, const DeviceSourceOptions& options)
-    : program_(program),
-      options_(options),
-      needs_(step_needs(program, options.gradients)),
-      layout_(device_layout(program, needs_)) {
-  for (const StepNode& of : program.nodes)
+Pass::Pass(const DeviceProgram& program)
+    : program_(program.traced()),
+      options_(program.form()),
+      needs_(program.needs()),
+      layout_(program.layout()) {
+  for (const StepNode& of : program_.nodes)
     if (of.op == StepOp::lstm_cell || of.op == StepOp::gru) gated_.insert(spot(of.a).row);
 }
 
@@ -303,6 +303,55 @@ void Pass::declare_symbols() {
 
 std::string Pass::moves() const {
   return program_.shape.steps > 0 ? "t + 1 < steps || p.memory.steps > p.steps" : "true";
+}
+
+std::string Pass::kernel(const std::string& name, const std::string& before_declarations,
+                         const std::string& before_loop, const std::string& loop,
+                         const std::string& after_loop) const {
+  const bool has_memory = program_.memory >= 0;
+  std::string all;
+  const auto put = [&](const std::string& text) { all += "  " + text + "\n"; };
+  all += fmt::format(
+      "PUSHDOWN_KERNEL void __launch_bounds__({}, {}) {}(const __grid_constant__ DeviceSteps<F> "
+      "p) ",
+      options_.threads, options_.is_double ? 1 : std::max(1, 512 / options_.threads), name);
+  all += "{\n";
+  put(fmt::format("const FixedTeam<{}> team;", options_.threads));
+  put("const Index model = blockIdx.y, sequence = blockIdx.x;");
+  put("const Count place = Count{model} * p.batch + sequence;");
+  put("const Index steps = p.lengths == nullptr ? p.steps : p.lengths[place];");
+  all += before_declarations;
+  put("F* near = shared_numbers<F>();");
+  if (carried_size_ > 0)
+    put(fmt::format("F *now = near + {}, *before = near + {};", carried_first_,
+                    carried_first_ + carried_size_));
+  if (backward_) put("F* gradients = p.sequence_gradients + place * p.parameters;");
+  all += declarations_;
+  if (has_memory) {
+    const int bottom = node(program_.memory).b;
+    put("const MemoryShape whole = step_memory(p.memory, 0);");
+    put("const Count tape = Memory::tape_size(whole), fast = fast_size_of<Memory>(whole);");
+    put(fmt::format("const Count scratch = Memory::scratch_size(whole) + fast + {};",
+                    program_.shape.actions));
+    put(fmt::format(
+        "Memory memory(step_memory(p.memory, steps == 0 ? 0 : p.steps - steps), "
+        "{{p.tape + place * tape, p.scratch + place * scratch, {}, value_of(p, {}, model, "
+        "sequence), {}}});",
+        options_.near ? fmt::format("near + {}", near_size_)
+                      : "p.scratch + (place + 1) * scratch - fast",
+        program_.memory,
+        bottom < 0 ? "nullptr" : fmt::format("value_of(p, {}, model, sequence)", bottom)));
+    if (uses_actions_)
+      put(fmt::format("F* actions = {};",
+                      options_.near ? fmt::format("near + {}", near_size_ - padded_actions())
+                                    : fmt::format("p.scratch + (place + 1) * scratch - fast - {}",
+                                                  program_.shape.actions)));
+  }
+  all += before_loop;
+  put(fmt::format("for (Index t = {}) {{", backward_ ? "steps; t-- > 0;" : "0; t < steps; ++t"));
+  all += loop;
+  put("}");
+  return all + after_loop + "}\n";
 }
 
 }  // namespace pushdown::device_source

@@ -1,4 +1,4 @@
-// One pass of the code that device_source.h prints: its pieces, the barriers between them, and the
+// One pass of the code that program.h prints: its pieces, the barriers between them, and the
 // places of its numbers. Internal to this folder.
 //
 // A piece is a part of the work of a step. Elementwise pieces of one size that need no barrier
@@ -12,8 +12,7 @@
 #include <map>
 #include <set>
 
-#include "recurrence/device/layout.h"
-#include "recurrence/device/source.h"
+#include "recurrence/device/program.h"
 
 namespace pushdown::device_source {
 
@@ -76,7 +75,7 @@ struct Groups {
 
 class Pass {
  public:
-  Pass(const TracedProgram& program, const DeviceSourceOptions& options);
+  explicit Pass(const DeviceProgram& program);
   virtual ~Pass() = default;
 
  protected:
@@ -147,6 +146,8 @@ class Pass {
   std::string kernel(const std::string& name, const std::string& before_declarations,
                      const std::string& before_loop, const std::string& loop,
                      const std::string& after_loop) const;
+  // A multiple of four numbers.
+  std::int64_t padded_actions() const { return (program_.shape.actions + 3) / 4 * 4; }
   std::string moves() const;  // whether the memory moves after this step
   static std::string barrier(int number) { return fmt::format("PUSHDOWN_BARRIER({});", number); }
   static std::string outer_barrier(int number) {
@@ -154,10 +155,12 @@ class Pass {
   }
 
   const TracedProgram& program_;
-  const DeviceSourceOptions& options_;
-  StepNeeds needs_;
-  DeviceLayout layout_;
+  const DeviceForm& options_;
+  const StepNeeds& needs_;
+  const DeviceLayout& layout_;
   bool backward_ = false;
+  // Whether the gradients of a memory's actions have a place of their own.
+  bool uses_actions_ = false;
   std::vector<Piece> pieces_;
   std::map<Spot, std::string> locals_;
   std::string text_, declarations_;
@@ -179,9 +182,7 @@ class Pass {
 
 // Texts of the kernels. shared: becomes at least the numbers of shared memory; barriers: the number
 // of the first barrier, and then the next one.
-std::string print_forward(const TracedProgram& program, const DeviceSourceOptions& options,
-                          std::int64_t& shared, int& barriers);
-std::string print_backward(const TracedProgram& program, const DeviceSourceOptions& options,
-                           std::int64_t& shared, int& barriers);
+std::string print_forward(const DeviceProgram& program, std::int64_t& shared, int& barriers);
+std::string print_backward(const DeviceProgram& program, std::int64_t& shared, int& barriers);
 
 }  // namespace pushdown::device_source

@@ -1,4 +1,4 @@
-// The derivatives of the operations in the backward pass of device_source.h.
+// The derivatives of the operations in the backward pass of program.h.
 #include "recurrence/device/source_backward.h"
 
 #include <array>

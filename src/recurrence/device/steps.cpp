@@ -1,6 +1,6 @@
 #include "recurrence/device/steps.h"
 
-#include "recurrence/device/machine.h"
+#include "recurrence/device/run.h"
 #include "recurrence/execute/step_function.h"
 #include "recurrence/execute/step_run.h"
 
@@ -28,12 +28,11 @@ class Packing {
 };
 
 template <class F>
-class DeviceTracedMachine {
+class DeviceFunction {
  public:
-  DeviceTracedMachine(TracedProgram&& program, std::int64_t batch, std::int64_t steps,
-                      std::int64_t window, bool gradients, const at::TensorOptions& options,
-                      const DeviceStepLaunch<F>& launch, std::size_t free_bytes,
-                      const std::vector<std::int64_t>& lengths)
+  DeviceFunction(TracedProgram&& program, std::int64_t batch, std::int64_t steps,
+                 std::int64_t window, bool gradients, const at::TensorOptions& options,
+                 const DevicePtr& device, const std::vector<std::int64_t>& lengths)
       : program_(std::make_shared<const TracedProgram>(std::move(program))) {
     const auto count = program_->nodes.size();
     DevicePass run;
@@ -59,37 +58,37 @@ class DeviceTracedMachine {
       if (initial.defined()) run.initial[n] = initial.detach().unsqueeze(0);
     }
     run.numbers.all = packing.packed(options).unsqueeze(0);
-    machine_.emplace(std::move(run), launch, free_bytes);
+    run_.emplace(std::move(run), device);
   }
 
   Tensor forward() {
-    machine_->forward();
-    return machine_->output().squeeze(0);
+    run_->forward();
+    return run_->output().squeeze(0);
   }
-  Tensor left() const { return machine_->left().squeeze(0).clone(); }
+  Tensor left() const { return run_->left().squeeze(0).clone(); }
   variable_list backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
-    machine_->backward(slopes.unsqueeze(0), left_slopes);
+    run_->backward(slopes.unsqueeze(0), left_slopes);
     variable_list all;
     const auto add = [&](bool wanted, const auto& gradient) {
       all.emplace_back();
       if (wanted) all.back() = gradient().squeeze(0).clone();
     };
     for (std::size_t k = 0; k < program_->matrices.size(); ++k)
-      add(program_->matrices[k].requires_grad(), [&] { return machine_->matrix_gradient(k); });
+      add(program_->matrices[k].requires_grad(), [&] { return run_->matrix_gradient(k); });
     for (std::size_t n = 0; n < program_->nodes.size(); ++n)
       if (const Tensor& given = program_->given[n]; given.defined())
         add(given.requires_grad(), [&] {
-          return given.dim() == 1 ? machine_->constant_gradient(n) : machine_->sequence_gradient(n);
+          return given.dim() == 1 ? run_->constant_gradient(n) : run_->sequence_gradient(n);
         });
     for (std::size_t n = 0; n < program_->nodes.size(); ++n)
       if (const Tensor& initial = program_->initial[n]; initial.defined())
-        add(initial.requires_grad(), [&] { return machine_->initial_gradient(n); });
+        add(initial.requires_grad(), [&] { return run_->initial_gradient(n); });
     return all;
   }
 
  private:
   std::shared_ptr<const TracedProgram> program_;
-  std::optional<DeviceStepMachine<F>> machine_;
+  std::optional<DeviceRun<F>> run_;
 };
 
 // Returns the device of the tensors.
@@ -104,27 +103,26 @@ at::Device device_of(const TracedProgram& program) {
 
 template <class F>
 Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
-                        std::int64_t window, const DeviceStepLaunch<F>& launch,
-                        std::size_t free_bytes, Tensor* left,
+                        std::int64_t window, const DevicePtr& device, Tensor* left,
                         const std::vector<std::int64_t>& lengths) {
   check_lengths(lengths, batch, steps);
   const auto options =
       at::TensorOptions().dtype(c10::CppTypeToScalarType<F>::value).device(device_of(program));
   const variable_list inputs = program_inputs(program);
-  return run_function<DeviceTracedMachine<F>>(
+  return run_function<DeviceFunction<F>>(
       "RecurrentSteps", inputs,
       [&](auto& machine, bool gradients) {
-        machine.emplace(std::move(program), batch, steps, window, gradients, options, launch,
-                        free_bytes, lengths);
+        machine.emplace(std::move(program), batch, steps, window, gradients, options, device,
+                        lengths);
       },
       left);
 }
 
 template Tensor run_device_steps<float>(TracedProgram, std::int64_t, std::int64_t, std::int64_t,
-                                        const DeviceStepLaunch<float>&, std::size_t, Tensor*,
+                                        const DevicePtr&, Tensor*,
                                         const std::vector<std::int64_t>&);
 template Tensor run_device_steps<double>(TracedProgram, std::int64_t, std::int64_t, std::int64_t,
-                                         const DeviceStepLaunch<double>&, std::size_t, Tensor*,
+                                         const DevicePtr&, Tensor*,
                                          const std::vector<std::int64_t>&);
 
 }  // namespace pushdown

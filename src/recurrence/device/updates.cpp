@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/check.h"
-#include "recurrence/device/machine.h"
+#include "recurrence/device/run.h"
 
 namespace pushdown {
 namespace {
@@ -51,11 +51,11 @@ std::int64_t first_of(const StepPlan::Part& part) {
 template <class F>
 class UpdatesOfModels final : public DeviceUpdates {
  public:
-  UpdatesOfModels(UpdateForm form, DeviceUpdateLaunches<F> launches, std::size_t free_bytes)
+  UpdatesOfModels(UpdateForm form, DevicePtr device)
       : form_(std::move(form)),
         plan_(*form_.plans.front()),
         program_(*plan_.program()),
-        launches_(std::move(launches)),
+        device_(std::move(device)),
         options_(form_.rows.options()) {
     check_form();
     update_.models = form_.rows.size(0);
@@ -68,18 +68,20 @@ class UpdatesOfModels final : public DeviceUpdates {
     update_.bias = form_.bias.storage_offset();
     update_.parameters = form_.rows.template data_ptr<F>();
     reserve_batch();
-    make_machine(free_bytes);
+    make_run();
     copy_numbers();
     sum_gradients();
   }
 
   std::vector<DeviceUpdateSums> differentiate(const UpdateBatch& batch) override {
+    const at::DeviceGuard guard(options_.device());
+    void* const stream = device_->stream();
     send(batch);
-    launches_.update(update_, DeviceUpdatePart::begin);
-    machine_->forward();
-    launches_.update(update_, DeviceUpdatePart::outputs);
-    machine_->backward(update_.slopes);
-    launches_.update(update_, DeviceUpdatePart::gradients);
+    device_update(update_, DeviceUpdatePart::begin, stream);
+    run_->forward();
+    device_update(update_, DeviceUpdatePart::outputs, stream);
+    run_->backward(update_.slopes);
+    device_update(update_, DeviceUpdatePart::gradients, stream);
     // This is the only synchronisation with the device.
     sums_here_.copy_(sums_);
     const auto* sums = sums_of(sums_here_);
@@ -103,15 +105,16 @@ class UpdatesOfModels final : public DeviceUpdates {
     step.second = slot(1);
     step.members = reinterpret_cast<const DeviceStepMember*>(members_.data_ptr());
     step.member_count = std::ssize(members);
-    launches_.optimizers(step);
+    const at::DeviceGuard guard(options_.device());
+    device_optimizer_step(step, device_->stream());
   }
 
   Tensor log_probabilities() const override {
-    return machine_->view(update_.likelihoods, {update_.models, update_.batch, update_.steps + 1})
+    return run_->view(update_.likelihoods, {update_.models, update_.batch, update_.steps + 1})
         .sum(2);
   }
   Tensor gradients() const override {
-    return machine_->view(update_.gradients, {update_.models, update_.count});
+    return run_->view(update_.gradients, {update_.models, update_.count});
   }
 
  private:
@@ -192,7 +195,7 @@ class UpdatesOfModels final : public DeviceUpdates {
   }
 
   // Decides where the step program finds its numbers.
-  void make_machine(std::size_t free_bytes) {
+  void make_run() {
     DevicePass run;
     run.program = plan_.program();
     run.models = update_.models;
@@ -230,12 +233,12 @@ class UpdatesOfModels final : public DeviceUpdates {
     const auto positions = sequences() * (update_.steps + 1), scores = positions * update_.outcomes,
                slopes = sequences() * update_.steps * update_.hidden;
     run.more = positions + scores + slopes + update_.models * update_.count;
-    machine_.emplace(std::move(run), launches_.steps, free_bytes);
-    update_.likelihoods = machine_->more();
+    run_.emplace(std::move(run), device_);
+    update_.likelihoods = run_->more();
     update_.scores = update_.likelihoods + positions;
     update_.slopes = update_.scores + scores;
     update_.gradients = update_.slopes + slopes;
-    const auto& output = machine_->place(program_.output);
+    const auto& output = run_->place(program_.output);
     update_.hiddens = output.value + (1 + output.shift) * output.step;
     update_.hidden_model = output.model;
     update_.hidden_row = output.row;
@@ -263,7 +266,7 @@ class UpdatesOfModels final : public DeviceUpdates {
       copy.columns = part.sizes[1];
       copy.from_row = part.strides[0];
       copy.from_column = part.strides[1];
-      copy.to = machine_->computed() + numbers_.matrices[k].first;
+      copy.to = run_->computed() + numbers_.matrices[k].first;
       copy.to_model = numbers_.computed;
       copies.push_back(copy);
     }
@@ -285,7 +288,7 @@ class UpdatesOfModels final : public DeviceUpdates {
         }
         copy.columns = size;
         copy.logistic = program_.nodes[n].logistic;
-        copy.to = machine_->computed() + numbers_.given[n].first;
+        copy.to = run_->computed() + numbers_.given[n].first;
         copy.to_model = numbers_.computed;
         copies.push_back(copy);
       }
@@ -301,7 +304,7 @@ class UpdatesOfModels final : public DeviceUpdates {
         copy.from_sequence = size;
         copy.from_column = 1;
       }
-      const auto& place = machine_->place(static_cast<int>(n));
+      const auto& place = run_->place(static_cast<int>(n));
       copy.columns = size;
       copy.to = place.value;
       copy.to_model = place.model;
@@ -318,15 +321,16 @@ class UpdatesOfModels final : public DeviceUpdates {
   // The summands of all gradients, in the order of the program.
   void sum_gradients() {
     Summands summands(update_.count);
+    const DeviceSteps<F>& steps = run_->steps();
     std::vector<DeviceGradientSource<F>> sources{
-        {machine_->program().gradients, machine_->program().parameters}};
+        {steps.sequence_gradients, steps.batch * steps.parameters, steps.parameters, steps.batch}};
     const auto new_source = [&](const DeviceGradientSource<F>& source) {
       sources.push_back(source);
       return static_cast<std::int32_t>(sources.size() - 1);
     };
     for (std::size_t k = 0; k < plan_.matrices().size(); ++k) {
       const StepPlan::Part& part = plan_.matrices()[k];
-      const auto gradient = machine_->matrix(k).gradient;
+      const auto gradient = run_->matrix(k).gradient;
       if (!part.trained || gradient < 0) continue;
       for (std::int64_t i = 0; i < part.sizes[0] * part.sizes[1]; ++i) {
         const auto row = i / part.sizes[1], column = i % part.sizes[1];
@@ -341,9 +345,9 @@ class UpdatesOfModels final : public DeviceUpdates {
         for (std::int64_t i = 0; i < size; ++i)
           summands.add(first_of(part) + i * part.strides[axis], source, first + i);
       };
-      const auto& place = machine_->place(static_cast<int>(n));
+      const auto& place = run_->place(static_cast<int>(n));
       if (const StepPlan::Part& part = plan_.given()[n]; part.trained) {
-        const auto gradient = machine_->constant(n);
+        const auto gradient = run_->constant(n);
         if (!program_.nodes[n].logistic) {
           add(part, 0, 0, gradient);
         } else {
@@ -385,28 +389,23 @@ class UpdatesOfModels final : public DeviceUpdates {
   UpdateForm form_;
   const StepPlan& plan_;  // of the first model
   const TracedProgram& program_;
-  DeviceUpdateLaunches<F> launches_;
+  DevicePtr device_;
   at::TensorOptions options_;
   DeviceNumbers numbers_;
   DeviceUpdate<F> update_;
-  std::optional<DeviceStepMachine<F>> machine_;
+  std::optional<DeviceRun<F>> run_;
   Tensor batch_, members_, sums_, squares_, batch_here_, members_here_, sums_here_;
   std::vector<Tensor> kept_;  // tables and constants that the device reads
 };
 
 }  // namespace
 
-template <class F>
-std::unique_ptr<DeviceUpdates> device_updates(UpdateForm form, DeviceUpdateLaunches<F> launches,
-                                              std::size_t free_bytes) {
+std::unique_ptr<DeviceUpdates> device_updates(UpdateForm form, DevicePtr device) {
   check(!form.plans.empty() && form.batch >= 1 && form.steps >= 1, "device",
         "there must be a model, a string and a step");
-  return std::make_unique<UpdatesOfModels<F>>(std::move(form), std::move(launches), free_bytes);
+  if (form.rows.scalar_type() == at::kFloat)
+    return std::make_unique<UpdatesOfModels<float>>(std::move(form), std::move(device));
+  return std::make_unique<UpdatesOfModels<double>>(std::move(form), std::move(device));
 }
-
-template std::unique_ptr<DeviceUpdates> device_updates(UpdateForm, DeviceUpdateLaunches<float>,
-                                                       std::size_t);
-template std::unique_ptr<DeviceUpdates> device_updates(UpdateForm, DeviceUpdateLaunches<double>,
-                                                       std::size_t);
 
 }  // namespace pushdown

@@ -5,22 +5,13 @@
 //
 // Letters: M models, B sequences of each, T steps, H hidden, V outcomes, P numbers of a model.
 #pragma once
-#include <functional>
 #include <memory>
 
 #include "kernel/update/device_update.h"
-#include "recurrence/device/steps.h"
+#include "recurrence/device/device.h"
 #include "recurrence/program/step_plan.h"
 
 namespace pushdown {
-
-// Runs the kernels, see DeviceStepLaunch.
-template <class F>
-struct DeviceUpdateLaunches {
-  DeviceStepLaunch<F> steps;
-  std::function<void(const DeviceUpdate<F>&, DeviceUpdatePart)> update;
-  std::function<void(const DeviceOptimizerStep<F>&)> optimizers;
-};
 
 struct UpdateForm {
   std::vector<StepPlanPtr> plans;  // of each model, recorded for B and T
@@ -51,10 +42,8 @@ class DeviceUpdates {
   virtual Tensor gradients() const = 0;
 };
 
-// Throws std::invalid_argument for models of different forms, and std::runtime_error if more than
-// `free_bytes` are needed.
-template <class F>
-std::unique_ptr<DeviceUpdates> device_updates(UpdateForm form, DeviceUpdateLaunches<F> launches,
-                                              std::size_t free_bytes);
+// Throws std::invalid_argument for models of different forms, and std::runtime_error if the device
+// has not enough memory.
+std::unique_ptr<DeviceUpdates> device_updates(UpdateForm form, DevicePtr device);
 
 }  // namespace pushdown

@@ -3,34 +3,19 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "gpu/simulator/kernel_source.h"
-
 namespace pushdown::gpu_simulate {
 
-void KernelLibrary::add(const std::set<std::string>& names) {
-  std::vector<std::string> missing;
-  for (const std::string& name : names)
-    if (kernels_.count({"", name}) == 0) missing.push_back(name);
-  for (const std::string& text : sources_of_kernels(PUSHDOWN_SOURCE_FOLDER, missing))
-    compile_into("", text);
-}
-void KernelLibrary::add_source(const std::string& text) {
-  if (sources_.insert(text).second) compile_into(text, text);
-}
-
-void KernelLibrary::compile_into(const std::string& source, const std::string& text) {
-  const CompiledSource compiled = compile(tools_, text, {PUSHDOWN_SOURCE_FOLDER});
-  modules_.push_back(std::make_unique<Module>(compiled.disassembly));
-  for (const auto& kernel : modules_.back()->kernels()) {
-    CompiledKernel& own = kernels_[{source, demangled(kernel->name)}];
-    own.code = kernel.get();
-    for (const KernelResources& resources : compiled.resources)
-      if (resources.kernel == kernel->name) own.resources = resources;
+const CompiledKernel& KernelLibrary::kernel(const std::string& name, const std::string& source) {
+  if (kernels_.try_emplace({source, ""}).second) {
+    const CompiledSource compiled = compile(tools_, source);
+    modules_.push_back(std::make_unique<Module>(compiled.disassembly));
+    for (const auto& kernel : modules_.back()->kernels()) {
+      CompiledKernel& own = kernels_[{source, kernel->name}];
+      own.code = kernel.get();
+      for (const KernelResources& resources : compiled.resources)
+        if (resources.kernel == kernel->name) own.resources = resources;
+    }
   }
-}
-
-const CompiledKernel& KernelLibrary::kernel(const std::string& name,
-                                            const std::string& source) const {
   const auto found = kernels_.find({source, name});
   if (found == kernels_.end())
     throw std::runtime_error("[simulate] the compiler made no kernel " + name);

@@ -24,47 +24,39 @@ void usage() {
       "simulate check [--update]  runs all cases at 12 symbols, compares their values and "
       "gradients\n"
       "                           with the CPU's, and their costs with tests/gpu/instructions.txt\n"
-      "simulate CASE [N [BATCH [TOGETHER]]] [--interpreted] [--lines [FILE]]\n"
+      "simulate CASE [N [BATCH [TOGETHER]]] [--lines [FILE]]\n"
       "                           prints milliseconds of both passes for 1 and 1,000 models (N = "
       "80\n"
       "                           symbols, 10 sequences, as many blocks on a multiprocessor as "
       "fit)\n"
-      "                           and their instructions by class, and by line of FILE; of the "
-      "kernels\n"
-      "                           that are printed for the network, or of the interpreter\n"
+      "                           and their instructions by class, and by line of FILE\n"
       "simulate times             prints only the milliseconds, for 2x2 and 3x3\n"
+      "simulate print FOLDER      writes the printed code of some networks, for printed.sh\n"
       "Cases: 2x2, 3x3, superposition, stratification, none. Needs nvcc and nvdisasm; the "
       "variables\n"
       "PUSHDOWN_NVCC and PUSHDOWN_NVDISASM can name them.");
 }
 
-constexpr std::pair<StepCode, const char*> kCodes[] = {{StepCode::interpreted, "interpreted"},
-                                                       {StepCode::printed, "printed"}};
-
 CostTable costs_of(KernelLibrary& library, const std::string& compiler, bool& equal) {
   CostTable table{compiler, {}};
-  for (const PassCase& which : pass_cases())
-    for (const auto& [code, name] : kCodes) {
-      const auto begin = std::chrono::steady_clock::now();
-      PassSizes sizes;
-      sizes.code = code;
-      const SimulatedPasses passes = simulate_passes(library, which, sizes);
-      for (const SimulatedLaunch& launch : passes.launches) {
-        const KernelResources& resources = launch.compiled->resources;
-        table.costs[which.name + " " + launch.kernel] = {
-            resources.registers, resources.spilled_bytes,
-            launch.per_step(launch.statistics.generic_shared),
-            launch.per_step(launch.statistics.instructions)};
-      }
-      // A NaN is different, too.
-      const bool fine = passes.values < kTolerance && passes.gradients < kTolerance;
-      std::printf("%s, %s: values differ by %.2g, gradients by %.2g of the largest: %s, %.1f s\n",
-                  which.name.c_str(), name, passes.values, passes.gradients,
-                  fine ? "equal" : "DIFFERENT",
-                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-      std::fflush(stdout);
-      equal = equal && fine;
+  for (const PassCase& which : pass_cases()) {
+    const auto begin = std::chrono::steady_clock::now();
+    const SimulatedPasses passes = simulate_passes(library, which, {});
+    for (const SimulatedLaunch& launch : passes.launches) {
+      const KernelResources& resources = launch.compiled->resources;
+      table.costs[which.name + " " + launch.kernel] = {
+          resources.registers, resources.spilled_bytes,
+          launch.per_step(launch.statistics.generic_shared),
+          launch.per_step(launch.statistics.instructions)};
     }
+    // A NaN is different, too.
+    const bool fine = passes.values < kTolerance && passes.gradients < kTolerance;
+    std::printf("%s: values differ by %.2g, gradients by %.2g of the largest: %s, %.1f s\n",
+                which.name.c_str(), passes.values, passes.gradients, fine ? "equal" : "DIFFERENT",
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    std::fflush(stdout);
+    equal = equal && fine;
+  }
   return table;
 }
 
@@ -93,7 +85,6 @@ int check(const Toolchain& tools, bool update) {
 }
 
 struct Options {
-  StepCode code = StepCode::printed;
   int length = 80, batch = 10;
   unsigned together = 0;
   bool report = false, lines = false;
@@ -105,7 +96,6 @@ void print_times(KernelLibrary& library, const PassCase& which, const Options& o
   // From 400 sequences on, a launch takes the form for many models.
   for (const int models : {1, 1000}) {
     PassSizes sizes;
-    sizes.code = options.code;
     sizes.length = options.length;
     sizes.batch = options.batch;
     sizes.first_round = true;
@@ -117,16 +107,13 @@ void print_times(KernelLibrary& library, const PassCase& which, const Options& o
     double instructions[2] = {};
     for (const SimulatedLaunch& launch : passes.launches) {
       milliseconds[launch.backward] += launch.milliseconds(models);
-      // Not those of the sums over sequences, whose blocks have no steps.
-      if (launch.launch.grid[0] == static_cast<unsigned>(options.batch))
-        instructions[launch.backward] += launch.per_step(launch.statistics.instructions);
+      instructions[launch.backward] += launch.per_step(launch.statistics.instructions);
     }
     std::printf(
-        "simulated case=%s code=%s n=%d batch=%d models=%d forward_ms=%.2f backward_ms=%.2f "
+        "simulated case=%s n=%d batch=%d models=%d forward_ms=%.2f backward_ms=%.2f "
         "forward_instructions=%.0f backward_instructions=%.0f\n",
-        which.name.c_str(), options.code == StepCode::printed ? "printed" : "interpreted",
-        options.length, options.batch, models, milliseconds[0], milliseconds[1], instructions[0],
-        instructions[1]);
+        which.name.c_str(), options.length, options.batch, models, milliseconds[0], milliseconds[1],
+        instructions[0], instructions[1]);
     std::fflush(stdout);
     if (!options.report) continue;
     for (const SimulatedLaunch& launch : passes.launches) {
@@ -147,6 +134,14 @@ int run_program(const std::vector<std::string>& arguments) {
     usage();
     return arguments.empty() ? 2 : 0;
   }
+  if (arguments[0] == "print" && arguments.size() == 2) {
+    for (const char* name : {"none", "superposition", "2x2", "3x3"})
+      for (const auto& [is_double, threads] : {std::pair{false, 256}, {false, 128}, {true, 256}})
+        std::ofstream(
+            fmt::format("{}/{}_{}_{}.cu", arguments[1], name, is_double ? 64 : 32, threads))
+            << source_of(pass_case(name), is_double, threads);
+    return 0;
+  }
   std::string reason;
   const auto tools = find_toolchain(reason);
   if (!tools) {
@@ -157,21 +152,14 @@ int run_program(const std::vector<std::string>& arguments) {
     return check(*tools, arguments.size() > 1 && arguments[1] == "--update");
   KernelLibrary library(*tools);
   if (arguments[0] == "times") {
-    for (const auto& [code, unused] : kCodes)
-      for (const char* name : {"2x2", "3x3"}) {
-        Options options;
-        options.code = code;
-        print_times(library, pass_case(name), options);
-      }
+    for (const char* name : {"2x2", "3x3"}) print_times(library, pass_case(name), {});
     return 0;
   }
   Options options;
   options.report = true;
   std::vector<int> numbers;
   for (std::size_t k = 1; k < arguments.size(); ++k) {
-    if (arguments[k] == "--interpreted") {
-      options.code = StepCode::interpreted;
-    } else if (arguments[k] == "--lines") {
+    if (arguments[k] == "--lines") {
       options.lines = true;
       if (k + 1 < arguments.size()) options.file = arguments[++k];
     } else {

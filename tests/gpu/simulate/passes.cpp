@@ -4,89 +4,55 @@
 #include <stdexcept>
 
 #include "cuda/cuda_runtime.h"
-#include "gpu/simulator/kernel_source.h"
-#include "kernel/step/device_step_code.h"
-#include "kernel/step/device_step_sums.h"
+#include "kernel/step/device_step.h"
+#include "recurrence/device/program.h"
 #include "support/models_together.h"
-#include "support/steps_by_launch.h"
 
 namespace pushdown::gpu_simulate {
 namespace {
 
 using namespace testing_support;
 
-// A launch of the project's own code, or of the code that it prints.
+// A launch of printed code.
 struct Request {
-  std::string kernel;
-  std::string source;  // printed; "": in a .cu file
+  std::string kernel, source;
   bool backward = false;
   Launch launch;
   std::int64_t steps = 0;
 };
 using Action = std::function<void(Request)>;
 
-// Hands launches to an action.
-class Recorder {
+// A device that hands the launches of passes to an action.
+class SimulatedDevice final : public Device {
  public:
-  Recorder(StepCode code, Action action) : code_(code), action_(std::move(action)) {
+  explicit SimulatedDevice(Action action) : action_(std::move(action)) {
     cuda_stand_in::set_launcher([this](const cuda_stand_in::KernelLaunch& from) {
-      request_.kernel = name_of_function(from.kernel);
-      request_.launch.grid = {from.grid.x, from.grid.y, from.grid.z};
-      request_.launch.threads = {from.block.x, from.block.y, from.block.z};
-      request_.launch.shared_bytes = from.shared_bytes;
-      request_.launch.parameters.assign(from.parameters.begin(), from.parameters.end());
-      action_(request_);
+      if (from.kernel != nullptr) return false;  // of updates
+      const auto& steps = *static_cast<const DeviceSteps<float>*>(from.argument);
+      Request request{from.name, source_, from.name == "step_backward", {}, steps.steps};
+      request.launch.grid = {from.grid.x, from.grid.y, from.grid.z};
+      request.launch.threads = {from.block.x, from.block.y, from.block.z};
+      request.launch.shared_bytes = from.shared_bytes;
+      request.launch.add_parameter(steps);
+      action_(request);
       return true;
     });
   }
-  ~Recorder() { cuda_stand_in::set_launcher({}); }
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
+  ~SimulatedDevice() override { cuda_stand_in::set_launcher({}); }
+  SimulatedDevice(const SimulatedDevice&) = delete;
+  SimulatedDevice& operator=(const SimulatedDevice&) = delete;
 
-  void run(const DeviceStepProgram<float>& program, bool backward) {
-    request_ = {};
-    request_.backward = backward;
-    request_.steps = program.steps;
-    if (code_ == StepCode::printed)
-      run_printed(program, backward);
-    else if (backward)
-      device_step_backward(program, nullptr);
-    else
-      device_step_forward(program, nullptr);
+  std::shared_ptr<const DeviceModule> module(const std::string& source) const override {
+    source_ = source;
+    return std::make_shared<const DeviceModule>(source);
   }
+  void* stream() const override { return nullptr; }
+  std::size_t free_bytes() const override { return std::numeric_limits<std::size_t>::max(); }
 
  private:
-  // As DeviceStepModules and the launches of device_step.cu do.
-  void run_printed(const DeviceStepProgram<float>& program, bool backward) {
-    DeviceStepCode& code = *program.code;
-    if (code.print) code.source = std::exchange(code.print, nullptr)();
-    if (code.source.text.empty())
-      throw std::runtime_error("[simulate] no kernels are printed for this network");
-    request_.kernel = backward ? "step_backward" : "step_forward";
-    request_.source = code.source.text;
-    request_.launch.grid = {static_cast<unsigned>(program.batch),
-                            static_cast<unsigned>(program.models), 1};
-    request_.launch.threads = {static_cast<unsigned>(code.source.threads), 1, 1};
-    request_.launch.shared_bytes = code.source.shared_bytes;
-    request_.launch.add_parameter(program);
-    action_(request_);
-    if (!backward) return;
-    for (std::int64_t model = 0; model < program.models; ++model)
-      for (std::int64_t i = 0; i < program.parameters; ++i)
-        device::sum_over_sequences(program, static_cast<device::Index>(model),
-                                   static_cast<device::Index>(i));
-  }
-
-  StepCode code_;
   Action action_;
-  Request request_;
+  mutable std::string source_;
 };
-
-// "void a::step_forward_kernel<...>(...)" -> "step_forward_kernel"
-std::string short_name(const std::string& kernel) {
-  const std::string name = kernel.substr(0, std::min(kernel.find('<'), kernel.rfind('(')));
-  return name.substr(name.find_last_of(": ") + 1);
-}
 
 LanguageModel make_model(const PassCase& which) {
   std::vector<std::string> letters;
@@ -120,15 +86,11 @@ Outcome outcome_of(const LanguageModel& model, const Tensor& values) {
 // Of the first of several equal models.
 Outcome on_device(const PassCase& which, const PassSizes& sizes, const Tensor& words,
                   const Action& action) {
-  Recorder recorder(sizes.code, action);
   std::vector<LanguageModel> owned;
   std::vector<const LanguageModel*> models;
   for (int m = 0; m < sizes.models; ++m) owned.push_back(make_model(which));
   for (const LanguageModel& model : owned) models.push_back(&model);
-  ModelsTogether together(models, device_engine(std::make_shared<StepsByLaunch<float>>(
-                                      [&](const DeviceStepProgram<float>& program, bool backward) {
-                                        recorder.run(program, backward);
-                                      })));
+  ModelsTogether together(models, device_engine(std::make_shared<SimulatedDevice>(action)));
   const auto count = models.size();
   return outcome_of(owned[0], together.differentiate(std::vector<Tensor>(count, words),
                                                      std::vector<double>(count, 1))[0]);
@@ -172,19 +134,15 @@ double SimulatedLaunch::milliseconds(double models) const {
   return statistics.round_milliseconds(model) * std::max(1.0, blocks / at_once);
 }
 
+std::string source_of(const PassCase& which, bool is_double, int threads) {
+  return DeviceProgram(make_model(which).network().plan(10, 79)->program(),
+                       {.is_double = is_double, .threads = threads})
+      .source();
+}
+
 SimulatedPasses simulate_passes(KernelLibrary& library, const PassCase& which,
                                 const PassSizes& sizes) {
   const Tensor words = words_of(which, sizes);
-  // The first time, launches only tell which kernels are needed, so that one compilation suffices.
-  std::set<std::string> names;
-  on_device(which, sizes, words, [&](const Request& request) {
-    if (request.source.empty())
-      names.insert(request.kernel);
-    else
-      library.add_source(request.source);
-  });
-  library.add(names);
-
   SimulatedPasses passes;
   const Outcome got = on_device(which, sizes, words, [&](Request request) {
     const CompiledKernel& kernel = library.kernel(request.kernel, request.source);
@@ -196,8 +154,9 @@ SimulatedPasses simulate_passes(KernelLibrary& library, const PassCase& which,
     }
     TimingModel timing;
     if (sizes.full_device) timing = TimingModel::of_full_device(launch.together);
-    SimulatedLaunch done{short_name(request.kernel),        &kernel, request.backward, launch,
-                         run(*kernel.code, launch, timing), timing};
+    SimulatedLaunch done{
+        request.kernel, &kernel, request.backward, launch, run(*kernel.code, launch, timing),
+        timing};
     const auto sequences = sizes.first_round ? static_cast<double>(done.statistics.blocks)
                                              : 1.0 * sizes.batch * sizes.models;
     done.steps = static_cast<double>(request.steps) * sequences;

@@ -15,13 +15,9 @@ const std::vector<PassCase>& pass_cases();
 // Throws std::invalid_argument with the names of all.
 const PassCase& pass_case(const std::string& name);
 
-// Which kernels run: the interpreter of step programs, or those that are printed for the network.
-enum class StepCode { interpreted, printed };
-
 struct PassSizes {
   int length = 12, batch = 2;  // symbols, sequences of a model
   int models = 1;
-  StepCode code = StepCode::interpreted;
   // Only the first round of each launch runs, with as many blocks as a full multiprocessor holds;
   // zero blocks: all run, one after the other. The numbers of other blocks are not computed.
   bool first_round = false;
@@ -30,7 +26,7 @@ struct PassSizes {
 };
 
 struct SimulatedLaunch {
-  std::string kernel;  // its name without a namespace
+  std::string kernel;
   const CompiledKernel* compiled = nullptr;
   bool backward = false;
   Launch launch;
@@ -51,9 +47,10 @@ struct SimulatedPasses {
   double values = 0, gradients = 0;
 };
 
-// Compiles the kernels that are not there yet, and runs the passes. Throws std::runtime_error if no
-// kernels are printed for this network.
+// Compiles the kernels that are not there yet, and runs the passes.
 SimulatedPasses simulate_passes(KernelLibrary& library, const PassCase& which,
                                 const PassSizes& sizes);
+// Returns the printed text of a case, of a form of its own.
+std::string source_of(const PassCase& which, bool is_double, int threads);
 
 }  // namespace pushdown::gpu_simulate

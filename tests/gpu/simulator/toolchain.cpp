@@ -95,8 +95,7 @@ std::string disassemble(const Toolchain& tools, const std::string& cubin) {
   return output_of({tools.nvdisasm, "-c", "-hex", "-gi", cubin});
 }
 
-CompiledSource compile(const Toolchain& tools, const std::string& source,
-                       const std::vector<std::string>& include_folders) {
+CompiledSource compile(const Toolchain& tools, const std::string& source) {
   const testing_support::Scratch folder;
   const std::string file = folder / "source.cu", cubin = folder / "code.cubin";
   std::ofstream(file) << source;
@@ -104,7 +103,6 @@ CompiledSource compile(const Toolchain& tools, const std::string& source,
       tools.nvcc,  "-std=c++20", "-O3", "-DNDEBUG", "-arch=sm_90", "--expt-relaxed-constexpr",
       "-lineinfo", "-Xptxas",    "-v",  "-cubin",   "-o",          cubin,
       file};
-  for (const std::string& include : include_folders) command.push_back("-I" + include);
   const std::string report = output_of(command);
   return {disassemble(tools, cubin), resources_in(report)};
 }

@@ -27,8 +27,7 @@ struct CompiledSource {
 };
 // Compiles a source for compute capability 9.0 with the options of the project's build, and
 // disassembles it. Throws std::runtime_error with the compiler's messages.
-CompiledSource compile(const Toolchain& tools, const std::string& source,
-                       const std::vector<std::string>& include_folders);
+CompiledSource compile(const Toolchain& tools, const std::string& source);
 // Disassembles a file of machine code, such as a compiler at run time makes.
 std::string disassemble(const Toolchain& tools, const std::string& cubin);
 

@@ -1,5 +1,6 @@
 #include "cuda_runtime.h"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <ucontext.h>
 
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t kStack = 64 * 1024, kGuard = 256;
 constexpr std::size_t kMemory = std::size_t{1} << 30;
 constexpr unsigned kMostThreads = 1024, kMostRows = 65535;
-constexpr std::size_t kMostShared = 48 * 1024;
+constexpr std::size_t kMostShared = 96 * 1024;
 constexpr int kGuardByte = 0xa5, kNewByte = 0xff;  // all bits set: a NaN in float32 and float64
 
 // Memory between two guard zones.
@@ -65,19 +66,27 @@ struct Device {
   std::function<bool(const KernelLaunch&)> launcher;
   cudaError_t error = cudaSuccess;
   std::string complaint;
-  std::int64_t launches = 0;
+  std::int64_t launches = 0, loaded_launches = 0;
+};
+// A kernel of compiled code.
+struct LoadedKernel {
+  std::string name;
+  void (*run)(const void*) = nullptr;
+  void (*begin)(const void*) = nullptr;
+  std::size_t most_shared = 48 * 1024;
+};
+struct Library {
+  void* handle;
+  std::map<std::string, LoadedKernel> kernels;
 };
 Device& device() {
   static Device the_device;
   return the_device;
 }
 
-std::map<std::string, Kernels>& loadable() {
-  static std::map<std::string, Kernels> all;
-  return all;
-}
-
 Place the_place;
+int omitted_barrier = kNoBarrier;
+std::set<int>* reached_barriers = nullptr;
 
 cudaError_t fail(cudaError_t error, const std::string& what) {
   device().error = error;
@@ -183,7 +192,12 @@ cudaError_t check_guards() {
 }  // namespace
 
 Place& place() { return the_place; }
-void add_code(const std::string& code, Kernels kernels) { loadable()[code] = std::move(kernels); }
+void wait_at(int barrier) {
+  if (reached_barriers != nullptr) reached_barriers->insert(barrier);
+  if (barrier != omitted_barrier) wait_for_block();
+}
+void leave_out_barrier(int barrier) { omitted_barrier = barrier; }
+void note_barriers(std::set<int>* reached) { reached_barriers = reached; }
 void wait_for_block() { wait_as(State::at_block); }
 std::uint64_t exchange(std::uint64_t value, unsigned lane) {
   Device& d = device();
@@ -197,6 +211,7 @@ std::uint64_t exchange(std::uint64_t value, unsigned lane) {
 void* shared_memory() { return device().shared->data(); }
 void set_descending(bool descending) { device().descending = descending; }
 std::int64_t launches() { return device().launches; }
+std::int64_t loaded_launches() { return device().loaded_launches; }
 const std::string& complaint() { return device().complaint; }
 
 void set_launcher(std::function<bool(const KernelLaunch&)> launcher) {
@@ -207,7 +222,7 @@ bool passed_on(const KernelLaunch& launch) {
 }
 
 cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
-                std::size_t shared_bytes) {
+                std::size_t shared_bytes, std::size_t most_shared_bytes) {
   Device& d = device();
   ++d.launches;
   d.threads = block.x * block.y * block.z;
@@ -216,7 +231,7 @@ cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
   if (grid.x == 0 || grid.y == 0 || grid.y > kMostRows || grid.z != 1)
     return fail(cudaErrorInvalidConfiguration,
                 "a grid of " + std::to_string(grid.x) + " x " + std::to_string(grid.y));
-  if (shared_bytes > kMostShared)
+  if (shared_bytes > most_shared_bytes)
     return fail(cudaErrorInvalidValue, std::to_string(shared_bytes) + " bytes of shared memory");
   d.thread = &thread;
   d.shared = std::make_unique<Guarded>(shared_bytes);
@@ -242,25 +257,55 @@ using cuda_stand_in::Guarded;
 
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              std::size_t shared_bytes, cudaStream_t) {
-  const auto& call = *static_cast<const std::function<void(const void*)>*>(kernel);
-  return cuda_stand_in::run([&] { call(arguments[0]); }, grid, block, shared_bytes);
+  const auto& loaded = *static_cast<const cuda_stand_in::LoadedKernel*>(kernel);
+  ++device().loaded_launches;
+  if (loaded.run == nullptr)
+    return cuda_stand_in::passed_on(
+               {nullptr, grid, block, shared_bytes, {}, loaded.name, arguments[0]})
+               ? cudaSuccess
+               : fail(cudaErrorLaunchFailure, "nothing runs this kernel");
+  if (loaded.begin != nullptr) loaded.begin(arguments[0]);
+  return cuda_stand_in::run([&] { loaded.run(arguments[0]); }, grid, block, shared_bytes,
+                            loaded.most_shared);
 }
 
-// The handles are the places of the functions and of their table.
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, const void*, const void*,
                                 unsigned, const void*, const void*, unsigned) {
-  const auto found = cuda_stand_in::loadable().find(static_cast<const char*>(code));
-  if (found == cuda_stand_in::loadable().end())
-    return fail(cudaErrorInvalidKernelImage, "this code is not known");
-  *library = reinterpret_cast<cudaLibrary_t>(&found->second);
+  void* handle = nullptr;
+  if (!device().launcher) handle = dlopen(static_cast<const char*>(code), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr && !device().launcher) return fail(cudaErrorInvalidKernelImage, dlerror());
+  *library = reinterpret_cast<cudaLibrary_t>(new cuda_stand_in::Library{handle, {}});
   return cudaSuccess;
 }
-cudaError_t cudaLibraryUnload(cudaLibrary_t) { return cudaSuccess; }
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  auto* loaded = reinterpret_cast<cuda_stand_in::Library*>(library);
+  if (loaded->handle != nullptr) dlclose(loaded->handle);
+  delete loaded;
+  return cudaSuccess;
+}
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
-  auto& kernels = *reinterpret_cast<cuda_stand_in::Kernels*>(library);
-  const auto found = kernels.find(name);
-  if (found == kernels.end()) return fail(cudaErrorSymbolNotFound, "no kernel of this name");
-  *kernel = reinterpret_cast<cudaKernel_t>(&found->second);
+  auto& loaded = *reinterpret_cast<cuda_stand_in::Library*>(library);
+  const auto place = loaded.kernels.try_emplace(name).first;
+  const auto function = [&](const char* before) {
+    return reinterpret_cast<void (*)(const void*)>(
+        dlsym(loaded.handle, (std::string(before) + name).c_str()));
+  };
+  place->second.name = name;
+  if (loaded.handle != nullptr) {
+    place->second.run = function("run_");
+    place->second.begin = function("begin_");
+  }
+  if (loaded.handle != nullptr && place->second.run == nullptr)
+    return fail(cudaErrorSymbolNotFound, "no kernel of this name");
+  *kernel = reinterpret_cast<cudaKernel_t>(&place->second);
+  return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
+  const auto bytes = static_cast<std::size_t>(value);
+  if (bytes > cuda_stand_in::kMostShared)
+    return fail(cudaErrorInvalidValue, std::to_string(value) + " bytes of shared memory");
+  const_cast<cuda_stand_in::LoadedKernel*>(static_cast<const cuda_stand_in::LoadedKernel*>(kernel))
+      ->most_shared = bytes;
   return cudaSuccess;
 }
 
@@ -280,7 +325,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-  *value = which == cudaDevAttrGlobalMemoryBusWidth ? 64 : 1000000;
+  *value = which == cudaDevAttrGlobalMemoryBusWidth ? 64
+           : which == cudaDevAttrMaxSharedMemoryPerBlockOptin
+               ? static_cast<int>(cuda_stand_in::kMostShared)
+               : 1000000;
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {

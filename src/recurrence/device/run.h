@@ -1,17 +1,14 @@
-// A recorded step with the data of one run on a device, for several models that share one program.
-// Internal to this folder.
+// The memory of a recorded step on a device for a group of models that share one program, and its
+// launches. Internal to this folder.
 //
 // Letters: M models, B sequences of each, T steps, n numbers of a vector, P numbers in a model's
 // matrices and constants.
 #pragma once
 #include "base/check.h"
-#include "kernel/step/device_step_code.h"
-#include "recurrence/device/layout.h"
-#include "recurrence/device/source.h"
-#include "recurrence/device/steps.h"
+#include "kernel/device_team.h"
+#include "kernel/step/device_step.h"
+#include "recurrence/device/program.h"
 #include "recurrence/device/tables.h"
-#include "recurrence/program/step_barriers.h"
-#include "recurrence/program/step_needs.h"
 
 namespace pushdown {
 
@@ -42,50 +39,55 @@ struct DevicePass {
 };
 
 template <class F>
-class DeviceStepMachine {
+class DeviceRun {
  public:
-  DeviceStepMachine(DevicePass run, DeviceStepLaunch<F> launch, std::size_t free_bytes)
+  // Throws std::runtime_error if more memory than is free is needed, or if the code cannot be
+  // compiled, and std::invalid_argument for what the kernels do not support.
+  DeviceRun(DevicePass run, DevicePtr device)
       : run_(std::move(run)),
         traced_(*run_.program),
-        needs_(step_needs(traced_, run_.gradients)),
-        layout_(device_layout(traced_, needs_)),
-        options_(run_.numbers.all.options()),
-        launch_(std::move(launch)) {
+        device_(std::move(device)),
+        program_(run_.program,
+                 {.gradients = run_.gradients,
+                  .windowed = run_.window > 0,
+                  .is_double = std::is_same_v<F, double>},
+                 run_.models * run_.batch, *device_),
+        options_(run_.numbers.all.options()) {
+    check_numbers();
     lay_out(nullptr, nullptr);
-    reserve(free_bytes);
+    reserve();
     count_ = 0;
     lay_out(numbers_.data_ptr<F>(), sums_.data_ptr<F>());
     upload_tables();
-    code_.print = [this] { return own_source(); };
-    program_.code = &code_;
+    module_ = device_->module(program_.source());
     for (std::size_t n = 0; n < traced_.nodes.size(); ++n)
       if (run_.initial[n].defined()) before_first(places_[n], n, false).copy_(run_.initial[n]);
   }
 
-  DeviceStepMachine(const DeviceStepMachine&) = delete;
-  DeviceStepMachine& operator=(const DeviceStepMachine&) = delete;
+  DeviceRun(const DeviceRun&) = delete;
+  DeviceRun& operator=(const DeviceRun&) = delete;
 
-  void forward() { launch_(program_, false); }
+  void forward() { launch("step_forward"); }
   // slopes : M x B x T x n, contiguous; left_slopes : M x B x m, the gradient of the memory's final
   // content, if it is used.
   void backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
-    program_.left_used =
+    steps_.left_used =
         traced_.left >= 0 && traced_.nodes[traced_.left].gradient && left_slopes.defined();
-    if (program_.left_used)
+    if (steps_.left_used)
       before_first(places_[traced_.left], traced_.left, true).copy_(left_slopes);
     slopes_ = slopes;
     backward(slopes.data_ptr<F>());
   }
   void backward(const F* slopes) {
-    program_.given = slopes;
-    program_.given_step = traced_.nodes[traced_.output].size;
-    program_.given_row = run_.steps * program_.given_step;
-    program_.given_model = run_.batch * program_.given_row;
-    launch_(program_, true);
+    steps_.given = slopes;
+    steps_.given_step = traced_.nodes[traced_.output].size;
+    steps_.given_row = run_.steps * steps_.given_step;
+    steps_.given_model = run_.batch * steps_.given_row;
+    launch("step_backward");
   }
 
   // Where the numbers of the run are, by node and by matrix.
-  const DeviceStepProgram<F>& program() const { return program_; }
+  const DeviceSteps<F>& steps() const { return steps_; }
   const DeviceStepPlace<F>& place(int n) const { return places_[n]; }
   const DeviceStepMatrix<F>& matrix(std::size_t k) const { return matrices_[k]; }
   std::int64_t constant(std::size_t n) const { return constants_[n]; }
@@ -112,9 +114,9 @@ class DeviceStepMachine {
   // x n for a sequence, and M x B x n for the initial value of a `previous` node. Views if
   // possible.
   Tensor matrix_gradient(std::size_t k) const {
-    const auto& matrix = matrices_[k];
-    return summed(matrix.gradient, matrix.rows * matrix.columns)
-        .view({run_.models, matrix.rows, matrix.columns});
+    const Tensor& matrix = traced_.matrices[k];
+    return summed(matrices_[k].gradient, matrix.numel())
+        .view({run_.models, matrix.size(0), matrix.size(1)});
   }
   Tensor constant_gradient(std::size_t n) const {
     return summed(constants_[n], traced_.nodes[n].size);
@@ -134,27 +136,26 @@ class DeviceStepMachine {
     return all.masked_fill_(step.ge(run_.lengths.unsqueeze(2)).unsqueeze(3), 0);
   }
 
-  DeviceStepSource own_source() const {
-    DeviceSourceOptions options;
-    options.gradients = run_.gradients;
-    options.windowed = run_.window > 0;
-    options.is_double = std::is_same_v<F, double>;
-    const auto sequences = run_.models * run_.batch;
-    if (sequences >= kManyDeviceSequences) options.threads /= 2;
-    // A step of a large automaton has work for more threads, if each block has a multiprocessor.
-    const auto& automaton = traced_.shape.automaton;
-    if (sequences < kFewDeviceSequences && automaton.states * automaton.symbols > 4)
-      options.threads *= 2;
-    auto source = device_step_source(traced_, options);
-    const auto bytes = [&] {
-      return device_source_bytes(source, program_.memory, options.near, sizeof(F));
-    };
-    if (bytes() > kDeviceSharedBytes) {
-      options.near = false;
-      source = device_step_source(traced_, options);
-    }
-    if (bytes() > kDeviceSharedBytes) return {};
-    return {std::move(source.text), source.threads, bytes()};
+  void launch(const char* kernel) const {
+    const at::DeviceGuard guard(options_.device());
+    module_->launch(kernel, run_.batch, run_.models, program_.form().threads,
+                    program_.shared_bytes(), device_->stream(), &steps_);
+  }
+
+  void check_numbers() const {
+    constexpr auto kWhere = "device";
+    check(run_.batch >= 1 && run_.steps >= 1, kWhere,
+          "there must be a sequence and a step, got {} and {}", run_.batch, run_.steps);
+    // The limit of the second axis of a grid.
+    check(run_.models >= 1 && run_.models <= 65535, kWhere, "models must be 1 to 65535, got {}",
+          run_.models);
+    check(traced_.shape.kind != MemoryKind::nondeterministic || run_.window == 0, kWhere,
+          "gradients through the nondeterministic stack cannot end behind a window");
+    const auto sizes = device_step_sizes(traced_.shape);
+    const auto most = std::max(sizes.tape, sizes.scratch);
+    check(most <= device::kMostNumbers, kWhere,
+          "a sequence of {} steps takes {} numbers, the kernels {} at most", run_.steps, most,
+          device::kMostNumbers);
   }
 
   // Takes a part of the one tensor that holds all numbers; null during counting.
@@ -165,10 +166,10 @@ class DeviceStepMachine {
   }
 
   // Allocates memory for everything that was counted.
-  void reserve(std::size_t free_bytes) {
-    const auto sequences = run_.models * run_.batch;
-    const auto sums = (sequences + run_.models) * program_.parameters;
-    const auto sizes = device_step_sizes(program_.memory);
+  void reserve() {
+    const auto sequences = run_.models * run_.batch, sums = sequences * steps_.parameters;
+    const auto sizes = device_step_sizes(traced_.shape);
+    const auto free_bytes = device_->free_bytes();
     const auto bytes = [](std::int64_t count) { return count * sizeof(F); };
     const auto fail = [&](const std::string& what_is_there) {
       const auto text = [&](std::int64_t count) {
@@ -194,10 +195,10 @@ class DeviceStepMachine {
   }
 
   void lay_out(F* numbers, F* sums) {
-    program_ = {};
+    steps_ = {};
     const auto parameter = [&](std::int64_t count) {
-      const auto place = program_.parameters;
-      program_.parameters += count;
+      const auto place = steps_.parameters;
+      steps_.parameters += count;
       return place;
     };
     computed_ = take(numbers, run_.models * run_.numbers.computed);
@@ -214,12 +215,12 @@ class DeviceStepMachine {
     for (std::size_t k = 0; k < traced_.matrices.size(); ++k) {
       const auto& part = run_.numbers.matrices[k];
       const auto rows = traced_.matrices[k].size(0), columns = traced_.matrices[k].size(1);
-      matrices_.push_back({first(part), rows, columns, part.row, model(part),
+      matrices_.push_back({first(part), part.row, model(part),
                            run_.gradients && part.trained ? parameter(rows * columns) : -1});
     }
     const auto records = run_.models * run_.batch * (run_.steps + 1);
-    values_ = take(numbers, records * layout_.values);
-    slope_records_ = take(numbers, records * layout_.slopes);
+    values_ = take(numbers, records * program_.layout().values);
+    slope_records_ = take(numbers, records * program_.layout().slopes);
     places_.assign(traced_.nodes.size(), {});
     constants_.assign(traced_.nodes.size(), -1);
     for (std::size_t n = 0; n < places_.size(); ++n) {
@@ -239,70 +240,57 @@ class DeviceStepMachine {
     // Gradients of constants are stored with those of their sequence.
     for (std::size_t n = 0; n < places_.size(); ++n) {
       if (!holds_constant(n)) continue;
-      places_[n].gradient_row = program_.parameters;
-      places_[n].gradient_model = run_.batch * program_.parameters;
+      places_[n].gradient_row = steps_.parameters;
+      places_[n].gradient_model = run_.batch * steps_.parameters;
     }
-    program_.count = static_cast<std::int64_t>(places_.size());
-    program_.matrix_count = static_cast<std::int64_t>(matrices_.size());
-    program_.models = run_.models;
-    program_.batch = run_.batch;
-    program_.steps = run_.steps;
-    program_.window = run_.window;
-    program_.after = traced_.after;
-    program_.output = traced_.output;
-    if (run_.lengths.defined()) program_.lengths = run_.lengths.data_ptr<std::int64_t>();
-    if (run_.symbols.defined()) program_.symbols = run_.symbols.data_ptr<std::int64_t>();
+    steps_.models = run_.models;
+    steps_.batch = run_.batch;
+    steps_.steps = run_.steps;
+    steps_.window = run_.window;
+    if (run_.lengths.defined()) steps_.lengths = run_.lengths.data_ptr<std::int64_t>();
+    if (run_.symbols.defined()) steps_.symbols = run_.symbols.data_ptr<std::int64_t>();
+    const auto sequences = run_.models * run_.batch;
     for (const ArrayProgramPtr& array : traced_.arrays)
-      program_.array_memory = std::max(program_.array_memory, array->memory);
-    program_.has_long_code =
-        !traced_.arrays.empty() ||
-        std::any_of(traced_.nodes.begin(), traced_.nodes.end(), [](const StepNode& node) {
-          return node.op == StepOp::map && facts_of(node.function).by_number;
-        });
-    program_.array_room = take(numbers, run_.models * run_.batch * 2 * program_.array_memory);
-    program_.sequence_gradients = sums;
-    program_.gradients =
-        sums == nullptr ? nullptr : sums + run_.models * run_.batch * program_.parameters;
-    if (traced_.memory < 0) return;
-    const StepNode& memory = traced_.nodes[traced_.memory];
-    program_.memory_node = traced_.memory;
-    program_.bottom_node = memory.b;
-    program_.left_node = traced_.left;
-    program_.memory = traced_.shape;
-    program_.memory.automaton.row_start = nullptr;
-    const auto sizes = device_step_sizes(program_.memory);
-    program_.tape = take(numbers, run_.models * run_.batch * sizes.tape);
-    program_.scratch = take(numbers, run_.models * run_.batch * sizes.scratch);
+      steps_.array_memory = std::max(steps_.array_memory, array->memory);
+    steps_.array_room = take(numbers, sequences * 2 * steps_.array_memory);
+    steps_.sequence_gradients = sums;
+    steps_.memory = traced_.shape;
+    steps_.memory.automaton.row_start = nullptr;
+    const auto sizes = device_step_sizes(steps_.memory);
+    steps_.tape = take(numbers, sequences * sizes.tape);
+    steps_.scratch = take(numbers, sequences * sizes.scratch);
   }
 
   void place_node(std::size_t n, F* numbers) {
     const StepNode& node = traced_.nodes[n];
     auto& place = places_[n];
     if (node.op == StepOp::slice || node.op == StepOp::previous) return;
-    if (node.op == StepOp::symbols && !needs_.read[n]) return;
+    const StepNeeds& needs = program_.needs();
+    const DeviceLayout& layout = program_.layout();
+    if (node.op == StepOp::symbols && !needs.read[n]) return;
     if (run_.sequences[n].defined()) {
       place.step = node.size;
       place.row = run_.steps * node.size;
       // The first step has no previous step.
       place.value = run_.sequences[n].template data_ptr<F>() - place.step;
-    } else if (layout_.value[n] >= 0) {
-      place.step = layout_.values;
-      place.row = (run_.steps + 1) * layout_.values;
+    } else if (layout.value[n] >= 0) {
+      place.step = layout.values;
+      place.row = (run_.steps + 1) * layout.values;
       place.model = run_.batch * place.row;
-      place.value = within(values_, layout_.value[n]);
+      place.value = within(values_, layout.value[n]);
     } else {
-      place.step = needs_.kept[n] ? node.size : 0;
-      place.row = (needs_.kept[n] ? run_.steps + 1 : 1) * node.size;
+      place.step = needs.kept[n] ? node.size : 0;
+      place.row = (needs.kept[n] ? run_.steps + 1 : 1) * node.size;
       place.model = run_.batch * place.row;
       place.value = take(numbers, run_.models * place.model);
     }
     if (!run_.gradients || !node.gradient) return;
-    const bool recorded = layout_.slope[n] >= 0;
+    const bool recorded = layout.slope[n] >= 0;
     place.slots = recorded ? run_.steps + 1 : node.carried ? 2 : 1;
-    place.gradient_step = recorded ? layout_.slopes : node.size;
+    place.gradient_step = recorded ? layout.slopes : node.size;
     place.gradient_row = place.slots * place.gradient_step;
     place.gradient_model = run_.batch * place.gradient_row;
-    place.gradient = recorded ? within(slope_records_, layout_.slope[n])
+    place.gradient = recorded ? within(slope_records_, layout.slope[n])
                               : take(numbers, run_.models * place.gradient_model);
   }
   static F* within(F* records, std::int64_t offset) {
@@ -326,22 +314,13 @@ class DeviceStepMachine {
 
   void upload_tables() {
     DeviceTables all;
-    const auto nodes = all.put(traced_.nodes), terms = all.put(traced_.terms),
-               operands = all.put(traced_.operands), waits = all.put(step_barriers(traced_));
-    program_.table_bytes = static_cast<std::int64_t>(all.size());
     const auto matrices = all.put(matrices_), places = all.put(places_);
     tables_ = all.uploaded(options_.device());
-    program_.tables = tables_.data_ptr<std::uint8_t>();
-    program_.nodes = DeviceTables::view<StepNode>(tables_, nodes);
-    program_.terms = DeviceTables::view<StepTerm>(tables_, terms);
-    program_.operands = DeviceTables::view<int>(tables_, operands);
-    program_.matrices = DeviceTables::view<DeviceStepMatrix<F>>(tables_, matrices);
-    program_.places = DeviceTables::view<DeviceStepPlace<F>>(tables_, places);
-    program_.waits = program_.tables + waits;
+    steps_.matrices = DeviceTables::view<DeviceStepMatrix<F>>(tables_, matrices);
+    steps_.places = DeviceTables::view<DeviceStepPlace<F>>(tables_, places);
     if (!traced_.arrays.empty()) upload_arrays();
   }
 
-  // The tables of array programs are larger and remain in the device's memory.
   void upload_arrays() {
     DeviceTables all;
     struct Starts {
@@ -367,7 +346,7 @@ class DeviceStepMachine {
     DeviceTables heads;
     heads.put(codes);
     array_codes_ = heads.uploaded(options_.device());
-    program_.arrays = DeviceTables::view<ArrayCode<F>>(array_codes_, 0);
+    steps_.arrays = DeviceTables::view<ArrayCode<F>>(array_codes_, 0);
   }
 
   // Returns a view of numbers starting at `first`.
@@ -388,29 +367,26 @@ class DeviceStepMachine {
                 {gradient ? place.gradient_model : place.model,
                  gradient ? place.gradient_row : place.row, 1});
   }
+  // Over the sequences of a model.
   Tensor summed(std::int64_t first, std::int64_t count) const {
-    const auto parameters = program_.parameters;
-    return sums_.narrow(0, run_.models * run_.batch * parameters, run_.models * parameters)
-        .view({run_.models, parameters})
-        .narrow(1, first, count);
+    return sums_.view({run_.models, run_.batch, steps_.parameters}).narrow(2, first, count).sum(1);
   }
 
   DevicePass run_;
   const TracedProgram& traced_;
-  StepNeeds needs_;
-  DeviceLayout layout_;
+  DevicePtr device_;
+  DeviceProgram program_;
+  std::shared_ptr<const DeviceModule> module_;
   at::TensorOptions options_;
-  DeviceStepLaunch<F> launch_;
   std::vector<DeviceStepPlace<F>> places_;
   std::vector<DeviceStepMatrix<F>> matrices_;
   std::vector<std::int64_t> constants_;  // by node: position of its gradient; -1: none
-  DeviceStepProgram<F> program_;
-  DeviceStepCode code_;
+  DeviceSteps<F> steps_;
   std::int64_t count_ = 0;
   F *values_ = nullptr, *slope_records_ = nullptr;  // the records of all steps
   F *computed_ = nullptr, *more_ = nullptr;
   // numbers_: all values, gradients, tapes and scratch. sums_: the gradients of matrices and
-  // constants by sequence, then summed.
+  // constants by sequence.
   Tensor numbers_, sums_;
   Tensor tables_, array_tables_, array_codes_, slopes_;
 };

@@ -1,9 +1,9 @@
 #include "grammar/ambiguity.h"
 
 #include "base/random.h"
+#include "grammar/best_parses.h"
 #include "grammar/inside.h"
 #include "grammar/length_table.h"
-#include "grammar/parse_tree.h"
 
 namespace pushdown {
 

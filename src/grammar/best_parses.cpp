@@ -24,21 +24,113 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
+// The reductions of normal_form.cpp with sums replaced by maxima.
+class BestWeights {
+ public:
+  explicit BestWeights(const NormalForm& form) : form_(form), epsilon_(form.size) {
+    find_epsilon();
+    find_chains();
+  }
+
+  // The weight of the best derivation of the empty string.
+  double epsilon(int nonterminal) const { return epsilon_[nonterminal]; }
+
+  NormalForm reduced() const {
+    NormalForm best;
+    best.size = form_.size;
+    best.start = form_.start;
+    for (const auto& rule : form_.short_rules) {
+      for (std::size_t k = 0; k < rule.right.size(); ++k)
+        if (rule.right[k].terminal && alone(rule, k) > 0)
+          best.lexical.push_back({rule.left, rule.right[k].id, alone(rule, k)});
+      if (rule.right.size() < 2) continue;
+      const auto [a, b] = std::pair(rule.right[0], rule.right[1]);
+      if (a.terminal && b.terminal)
+        best.terminal_pairs.push_back({rule.left, a.id, b.id, rule.weight});
+      else if (a.terminal)
+        best.terminal_left.push_back({rule.left, a.id, b.id, rule.weight});
+      else if (b.terminal)
+        best.terminal_right.push_back({rule.left, a.id, b.id, rule.weight});
+      else
+        best.pairs.push_back({a.id, b.id, {{rule.left, rule.weight}}});
+    }
+    best.closure.resize(best.size);
+    for (int a = 0; a < best.size; ++a) best.closure[a] = {{a, 1.0}};
+    for (const auto& [from, row] : chains_) {
+      for (const auto& [to, weight] : row) best.closure[from].push_back({to, weight});
+      best.closed.push_back(from);
+    }
+    return best;
+  }
+
+ private:
+  void find_epsilon() {
+    const StopCheck stop;
+    for (bool changed = true; changed;) {
+      stop();
+      changed = false;
+      for (const auto& rule : form_.short_rules) {
+        double weight = rule.weight;
+        for (const auto symbol : rule.right) weight *= symbol.terminal ? 0.0 : epsilon_[symbol.id];
+        if (weight <= epsilon_[rule.left]) continue;
+        epsilon_[rule.left] = weight;
+        changed = true;
+      }
+    }
+  }
+
+  // Weight of the rule if only child k is non-empty.
+  double alone(const ShortRule& rule, std::size_t k) const {
+    if (rule.right.size() == 1) return rule.weight;
+    const auto other = rule.right[1 - k];
+    return other.terminal ? 0.0 : rule.weight * epsilon_[other.id];
+  }
+
+  // All-pairs best chains of unary rules (Floyd-Warshall); no cycle has a weight above one.
+  void find_chains() {
+    for (const auto& rule : form_.short_rules)
+      for (std::size_t k = 0; k < rule.right.size(); ++k) {
+        const double weight = alone(rule, k);
+        if (rule.right[k].terminal || weight == 0 || rule.right[k].id == rule.left) continue;
+        auto& best = chains_[rule.left][rule.right[k].id];
+        best = std::max(best, weight);
+      }
+    const StopCheck stop;
+    for (const auto& [middle, rests] : chains_)
+      for (auto& [from, row] : chains_) {
+        stop();
+        const auto first = row.find(middle);
+        if (first == row.end() || from == middle) continue;
+        for (const auto& [to, rest] : rests) {
+          if (to == from) continue;
+          auto& best = row[to];
+          best = std::max(best, first->second * rest);
+        }
+      }
+  }
+
+  const NormalForm& form_;
+  std::vector<double> epsilon_;
+  std::map<int, std::map<int, double>> chains_;
+};
+
 class DerivationLister {
  public:
-  DerivationLister(const NormalForm& form, const Word& word)
-      : form_(form),
+  DerivationLister(const Grammar& grammar, const Word& word)
+      : form_(grammar.normal_form()),
         word_(word),
         length_(static_cast<int>(word.size())),
-        best_(chart_entries(length_, form.size), kMinusInfinity),
-        by_left_(form.size) {
-    for (const auto& rule : form.short_rules) {
+        weights_(form_),
+        by_left_(form_.size) {
+    for (const auto& rule : form_.short_rules) {
       if (rule.weight <= 0) continue;
       by_left_[rule.left].push_back(static_cast<int>(rules_.size()));
       // Rounding must not make a cycle of unary rules profitable.
       rules_.push_back({&rule, std::min(0.0, std::log(rule.weight))});
     }
-    fill_chart();
+    if (length_ > 0)
+      chart_.emplace(
+          inside_chart(ChartRules<Best>(weights_.reduced(), grammar.alphabet().size(), 0), word));
   }
 
   std::vector<Parse> list(std::int64_t count) {
@@ -73,10 +165,9 @@ class DerivationLister {
   };
   static bool worse(const Candidate& a, const Candidate& b) { return a.value < b.value; }
 
-  double& best(const Place& p) {
-    return best_
-        .data()[(static_cast<std::size_t>(p.left) * (length_ + 1) + p.begin) * (length_ + 1) +
-                p.end];
+  double best(const Place& p) const {
+    return p.begin == p.end ? std::log(weights_.epsilon(p.left))
+                            : chart_->at(p.left, p.begin, p.end);
   }
   static Place place_of(int left, int begin, int end) {
     return begin == end ? Place{left, 0, 0} : Place{left, begin, end};
@@ -104,37 +195,6 @@ class DerivationLister {
     if (!right.empty()) value += best_of(right[0], begin, split);
     if (right.size() == 2) value += best_of(right[1], split, end);
     return value;
-  }
-
-  // A rule whose part has the same span as its left side uses a cell that may still grow, so the
-  // rules of a span are repeated until nothing changes. Only cycles need more than a few rounds.
-  void fill_chart() {
-    fill_span(0, 0);
-    for (int span = 1; span <= length_; ++span)
-      for (int begin = 0; begin + span <= length_; ++begin) fill_span(begin, begin + span);
-  }
-  void fill_span(int begin, int end) {
-    const StopCheck stop;
-    const auto improve = [&](const WeighedRule& rule, int split) {
-      const double value = value_of(rule, begin, split, end);
-      auto& cell = best({rule.rule->left, begin, end});
-      if (value <= cell) return false;
-      cell = value;
-      return true;
-    };
-    for (const auto& rule : rules_) {
-      stop();
-      for_splits(*rule.rule, begin, end, [&](int split) { improve(rule, split); });
-    }
-    for (bool changed = true; changed;) {
-      stop();
-      changed = false;
-      for (const auto& rule : rules_) {
-        if (rule.rule->right.empty()) continue;
-        changed |= improve(rule, end);
-        if (rule.rule->right.size() == 2) changed |= improve(rule, begin);
-      }
-    }
   }
 
   Node& node(const Place& place) { return nodes_.try_emplace(place, Node{place}).first->second; }
@@ -184,7 +244,9 @@ class DerivationLister {
       auto* grown = next.parts[which];
       if (grown == nullptr || (which == 1 && next.ranks[0] > 0)) continue;
       if (!ensure(*grown, ++next.ranks[which])) continue;
-      next.value = rules_[next.rule].log_weight + part_value(next, 0) + part_value(next, 1);
+      // Rounding must not make it more probable than the one that it follows.
+      next.value = std::min(
+          next.value, rules_[next.rule].log_weight + part_value(next, 0) + part_value(next, 1));
       at.heap.push_back(next);
       std::push_heap(at.heap.begin(), at.heap.end(), worse);
     }
@@ -223,7 +285,8 @@ class DerivationLister {
   const NormalForm& form_;
   const Word& word_;
   int length_;
-  ChartCells best_;
+  BestWeights weights_;
+  std::optional<Chart<Best>> chart_;
   std::vector<std::vector<int>> by_left_;
   std::vector<WeighedRule> rules_;
   std::map<Place, Node> nodes_;
@@ -235,7 +298,13 @@ class DerivationLister {
 std::vector<Parse> best_parses(const Grammar& grammar, const Word& word, std::int64_t count) {
   check_word(kParses, grammar.alphabet(), word);
   check(count >= 1, kParses, "best must be at least 1, got {}", count);
-  return DerivationLister(grammar.normal_form(), word).list(count);
+  return DerivationLister(grammar, word).list(count);
+}
+
+std::optional<Parse> best_parse(const Grammar& grammar, const Word& word) {
+  auto parses = best_parses(grammar, word, 1);
+  if (parses.empty()) return std::nullopt;
+  return std::move(parses.front());
 }
 
 }  // namespace pushdown

@@ -10,6 +10,7 @@
 // requested ones are made.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "grammar/parse_tree.h"
@@ -21,5 +22,7 @@ namespace pushdown {
 // same. O(n^3 rules) for the chart. Throws if an id is outside the alphabet or count < 1, or if the
 // derivations have more than ten million rules in all or 10,000 inside of each other.
 std::vector<Parse> best_parses(const Grammar& grammar, const Word& word, std::int64_t count);
+// Returns the most probable derivation of w (Viterbi), or nothing if w is outside the language.
+std::optional<Parse> best_parse(const Grammar& grammar, const Word& word);
 
 }  // namespace pushdown

@@ -1,7 +1,5 @@
-// Derivation trees in terms of the grammar's original rules, and the most probable derivation of a
-// string (Viterbi).
+// Derivation trees in terms of the grammar's original rules.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +17,6 @@ struct Parse {
   ParseTree tree;
   double log_probability = 0;  // of this derivation alone
 };
-
-// Returns the most probable derivation of w, or nothing if w is outside the language. Epsilon rules
-// and unary rules appear in the tree. O(n^3 rules). Throws if an id is outside the alphabet.
-std::optional<Parse> best_parse(const Grammar& grammar, const Word& word);
 
 // Returns the sum of the log weights of the rules in the tree.
 double derivation_log_probability(const Grammar& grammar, const ParseTree& tree);

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "grammar/best_parses.h"
 #include "grammar/chart.h"
 #include "grammar/normal_form.h"
 #include "grammar/oracle.h"
-#include "grammar/parse_tree.h"
 #include "grammar/text.h"
 
 namespace pushdown::inside_test {

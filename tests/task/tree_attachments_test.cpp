@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "grammar/parse_tree.h"
+#include "grammar/best_parses.h"
 #include "grammar/text.h"
 #include "support/message.h"
 #include "task/bracketed_text.h"

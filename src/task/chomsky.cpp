@@ -8,8 +8,6 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "task.chomsky";
-
 int draw_below(Random& random, std::int64_t count) {
   return static_cast<int>(random.below(static_cast<std::uint64_t>(count)));
 }
@@ -23,28 +21,28 @@ Word draw_word(Random& random, int length, int symbols) {
 // Draws a pair of a task. `size` is the task's option, a modulus or a number of symbols; 0 without
 // one.
 using DrawPair = Pair (*)(int length, int size, bool multiplication, Random& random);
+// Computes the target of a source of uniform symbols.
+using Compute = Word (*)(const Word& source);
 
 // ---- Regular ----
 
-Pair even_pairs(int length, int, bool, Random& random) {
-  const Word word = draw_word(random, length, 2);
+Word even_pairs(const Word& word) {
   int unequal = 0;
   for (std::size_t i = 1; i < word.size(); ++i) unequal += word[i] != word[i - 1];
-  return {word, {unequal % 2}};
+  return {unequal % 2};
 }
 
-Pair parity_check(int length, int, bool, Random& random) {
-  const Word word = draw_word(random, length, 2);
-  return {word, {static_cast<int>(std::count(word.begin(), word.end(), 1)) % 2}};
+Word parity_check(const Word& word) {
+  return {static_cast<int>(std::count(word.begin(), word.end(), 1)) % 2};
 }
 
 constexpr int kCycle = 5;
 
-Pair cycle_navigation(int length, int, bool, Random& random) {
-  const Word word = draw_word(random, length, 3);  // left, stay, right
+// left, stay, right
+Word cycle_navigation(const Word& word) {
   int place = 0;
   for (const int step : word) place += step - 1;
-  return {word, {((place % kCycle) + kCycle) % kCycle}};
+  return {((place % kCycle) + kCycle) % kCycle};
 }
 
 // The digits 0 .. m - 1 are followed by + - * ( ) x =.
@@ -120,15 +118,11 @@ Pair solve_equation(int length, int modulus, bool, Random& random) {
 }
 
 // Equal counts of ones and zeros count as more ones.
-Pair compare_occurrence(int length, int, bool, Random& random) {
-  const Word word = draw_word(random, length, 2);
-  return {word, {2 * std::count(word.begin(), word.end(), 1) >= length ? 1 : 0}};
+Word compare_occurrence(const Word& word) {
+  return {2 * std::count(word.begin(), word.end(), 1) >= std::ssize(word) ? 1 : 0};
 }
 
-Pair reverse_string(int length, int symbols, bool, Random& random) {
-  const Word word = draw_word(random, length, symbols);
-  return {word, Word(word.rbegin(), word.rend())};
-}
+Word reverse_string(const Word& word) { return {word.rbegin(), word.rend()}; }
 
 // 0, 1, pop, push_0, push_1. The input stack starts at its bottom, the target at its top.
 Pair stack_manipulation(int length, int, bool, Random& random) {
@@ -151,11 +145,10 @@ Pair stack_manipulation(int length, int, bool, Random& random) {
 
 // ---- Context-sensitive ----
 
-Pair duplicate_string(int length, int symbols, bool, Random& random) {
-  const Word word = draw_word(random, length, symbols);
+Word duplicate_string(const Word& word) {
   Word twice = word;
   twice.insert(twice.end(), word.begin(), word.end());
-  return {word, twice};
+  return twice;
 }
 
 // 0, 1, missing, empty. A source of length 1 has no halves and is always 1 -> 1.
@@ -171,12 +164,11 @@ Pair missing_duplicate_string(int length, int, bool, Random& random) {
 }
 
 // As in the paper's program: the second, fourth, ... symbol, then the first, third, ...
-Pair odds_first(int length, int symbols, bool, Random& random) {
-  const Word word = draw_word(random, length, symbols);
+Word odds_first(const Word& word) {
   Word result;
   for (const std::size_t first : {1, 0})
     for (std::size_t i = first; i < word.size(); i += 2) result.push_back(word[i]);
-  return {word, result};
+  return result;
 }
 
 Word word_of(const Bits& bits) { return {bits.begin(), bits.end()}; }
@@ -232,11 +224,10 @@ Pair compute_sqrt(int length, int, bool, Random& random) {
   return {word, Word(root.rbegin(), root.rend())};
 }
 
-Pair bucket_sort(int length, int symbols, bool, Random& random) {
-  const Word word = draw_word(random, length, symbols);
+Word bucket_sort(const Word& word) {
   Word sorted = word;
   std::sort(sorted.begin(), sorted.end());
-  return {word, sorted};
+  return sorted;
 }
 
 // ---- All of them ----
@@ -246,7 +237,8 @@ enum class Size { none, symbols, modulus };
 struct ChomskyRow {
   ChomskyTask task;
   const char* doc;
-  DrawPair draw;
+  DrawPair draw = nullptr;
+  Compute compute = nullptr;  // instead of `draw`
   Size size = Size::none;
   int size_default = 0;
   std::vector<std::string> source = {}, target = {};  // after the digits given by `size`
@@ -257,17 +249,17 @@ const std::vector<ChomskyRow>& chomsky_rows() {
   static const std::vector<ChomskyRow> rows{
       {.task = {"even_pairs", "regular"},
        .doc = "whether the total number of 01 and 10 is even (0) or odd (1)",
-       .draw = even_pairs,
+       .compute = even_pairs,
        .source = bits,
        .target = bits},
       {.task = {"parity_check", "regular"},
        .doc = "whether the number of ones is even (0) or odd (1)",
-       .draw = parity_check,
+       .compute = parity_check,
        .source = bits,
        .target = bits},
       {.task = {"cycle_navigation", "regular"},
        .doc = "the position on a cycle of 5 after steps to the left and to the right",
-       .draw = cycle_navigation,
+       .compute = cycle_navigation,
        .source = {"left", "stay", "right"},
        .target = {"0", "1", "2", "3", "4"}},
       {.task = {"modular_arithmetic", "regular"},
@@ -290,12 +282,12 @@ const std::vector<ChomskyRow>& chomsky_rows() {
        .source = {"+", "-", "*", "(", ")", "x", "="}},
       {.task = {"compare_occurrence", "context-free"},
        .doc = "whether there are at least as many ones as zeros (1) or not (0)",
-       .draw = compare_occurrence,
+       .compute = compare_occurrence,
        .source = bits,
        .target = bits},
       {.task = {"reverse_string", "context-free"},
        .doc = "the reversed string",
-       .draw = reverse_string,
+       .compute = reverse_string,
        .size = Size::symbols,
        .size_default = 2},
       {.task = {"stack_manipulation", "context-free", true},
@@ -305,7 +297,7 @@ const std::vector<ChomskyRow>& chomsky_rows() {
        .target = bits},
       {.task = {"duplicate_string", "context-sensitive"},
        .doc = "the string twice",
-       .draw = duplicate_string,
+       .compute = duplicate_string,
        .size = Size::symbols,
        .size_default = 2},
       {.task = {"missing_duplicate_string", "context-sensitive"},
@@ -315,7 +307,7 @@ const std::vector<ChomskyRow>& chomsky_rows() {
        .target = bits},
       {.task = {"odds_first", "context-sensitive"},
        .doc = "every second symbol, then the others",
-       .draw = odds_first,
+       .compute = odds_first,
        .size = Size::symbols,
        .size_default = 2},
       {.task = {"binary_addition", "context-sensitive", true},
@@ -335,7 +327,7 @@ const std::vector<ChomskyRow>& chomsky_rows() {
        .target = bits},
       {.task = {"bucket_sort", "context-sensitive"},
        .doc = "the sorted symbols",
-       .draw = bucket_sort,
+       .compute = bucket_sort,
        .size = Size::symbols,
        .size_default = 5}};
   return rows;
@@ -348,56 +340,11 @@ Alphabet with_digits(std::int64_t digits, const std::vector<std::string>& others
   return Alphabet(std::move(symbols));
 }
 
-class ChomskyPairs : public PairSource {
- public:
-  ChomskyPairs(const ChomskyRow& row, const Json& options)
-      : PairSource(with_digits(size_of(row, options), row.source),
-                   with_digits(size_of(row, options), row.target)),
-        row_(row),
-        options_(options),
-        size_(static_cast<int>(size_of(row, options))),
-        multiplication_(options.value("multiplication", false)),
-        one_length_(options["one_length"]),
-        lengths_(length_interval(kWhere, "lengths", options["lengths"], 1)) {}
-
-  std::string name() const override { return row_.task.name; }
-  Json describe() const override {
-    Json whole{{"kind", row_.task.name}};
-    whole.update(options_);
-    return whole;
-  }
-  std::vector<Pair> draw(std::int64_t count, Random& random) const override {
-    check(count >= 0, kWhere, "count must be at least 0, got {}", count);
-    std::vector<Pair> pairs;
-    int length = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (i == 0 || !one_length_)
-        length = lengths_.shortest + draw_below(random, lengths_.longest - lengths_.shortest + 1);
-      pairs.push_back(row_.draw(length, size_, multiplication_, random));
-    }
-    return pairs;
-  }
-
- private:
-  static std::int64_t size_of(const ChomskyRow& row, const Json& options) {
-    if (row.size == Size::none) return 0;
-    return options[row.size == Size::modulus ? "modulus" : "symbols"].get<std::int64_t>();
-  }
-
-  const ChomskyRow& row_;
-  Json options_;
-  int size_;
-  bool multiplication_, one_length_;
-  LengthInterval lengths_;
-};
-
 PairKind chomsky_kind(const ChomskyRow& row) {
   std::vector<OptionSpec> options{
       list_option("lengths", Json::array({1, 40}),
                   "{lowest, highest} length of the source, drawn uniformly"),
-      boolean_option("one_length", false,
-                     "one length for all pairs that are drawn together, such as those of an "
-                     "update; false: one for each pair")};
+      one_length_option()};
   if (row.size == Size::symbols)
     options.push_back(
         integer_option("symbols", row.size_default, "number of symbols", 1).between(1, 1'000'000));
@@ -406,10 +353,20 @@ PairKind chomsky_kind(const ChomskyRow& row) {
                           .between(2, 10'000));
   if (row.draw == modular_arithmetic_brackets)
     options.push_back(boolean_option("multiplication", true, "include products"));
-  return {row.task.name, fmt::format("{} ({})", row.doc, row.task.level), options,
-          [&row](const Json& given, const SynchronousGrammar*) -> PairSourcePtr {
-            return std::make_shared<ChomskyPairs>(row, given);
-          }};
+  return generated_pairs(
+      row.task.name, fmt::format("{} ({})", row.doc, row.task.level), options,
+      [&row](const Json& given) {
+        const int size = given.value("modulus", given.value("symbols", 0));
+        Alphabet source = with_digits(size, row.source);
+        const auto draw = [&row, size, multiplication = given.value("multiplication", false),
+                           symbols = source.size()](int length, Random& random) {
+          if (row.draw != nullptr) return row.draw(length, size, multiplication, random);
+          Word word = draw_word(random, length, symbols);
+          Word target = row.compute(word);
+          return Pair{std::move(word), std::move(target)};
+        };
+        return PairGenerator{std::move(source), with_digits(size, row.target), draw};
+      });
 }
 
 }  // namespace

@@ -15,14 +15,15 @@ Alphabet numbered_symbols(std::int64_t count) {
   return Alphabet(std::move(symbols));
 }
 
-class TransformedPairs : public PairSource {
+class GeneratedPairs : public PairSource {
  public:
-  TransformedPairs(std::string kind, const Json& options, int step, PairTransform transform)
-      : PairSource(numbered_symbols(options["symbols"]), numbered_symbols(options["symbols"])),
+  GeneratedPairs(std::string kind, const Json& options, PairGenerator generator, int step)
+      : PairSource(generator.source, generator.target),
         kind_(std::move(kind)),
         options_(options),
-        step_(step),
-        transform_(transform) {
+        draw_(std::move(generator.draw)),
+        one_length_(options.value("one_length", false)),
+        step_(step) {
     const auto [low, high] = length_interval(kWhere, "lengths", options["lengths"], 1);
     shortest_ = (low + step - 1) / step * step;
     check(shortest_ <= high, kWhere,
@@ -41,13 +42,13 @@ class TransformedPairs : public PairSource {
 
   std::vector<Pair> draw(std::int64_t count, Random& random) const override {
     check(count >= 0, kWhere, "count must be at least 0, got {}", count);
-    std::vector<Pair> pairs(count);
-    for (auto& pair : pairs) {
-      pair.source.resize(shortest_ + step_ * random.below(lengths_));
-      for (auto& symbol : pair.source)
-        symbol = static_cast<int>(random.below(source_alphabet().size()));
-      pair.target = pair.source;
-      transform_(pair.target);
+    std::vector<Pair> pairs;
+    pairs.reserve(count);
+    int length = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (i == 0 || !one_length_)
+        length = shortest_ + step_ * static_cast<int>(random.below(lengths_));
+      pairs.push_back(draw_(length, random));
     }
     return pairs;
   }
@@ -55,24 +56,48 @@ class TransformedPairs : public PairSource {
  private:
   std::string kind_;
   Json options_;
+  std::function<Pair(int length, Random& random)> draw_;
+  bool one_length_;
   int step_, shortest_ = 0, lengths_ = 0;  // lengths: shortest_ + step_ * (0 .. lengths_ - 1)
-  PairTransform transform_;
 };
 
 }  // namespace
 
+PairKind generated_pairs(const std::string& name, const std::string& doc,
+                         const std::vector<OptionSpec>& options,
+                         const std::function<PairGenerator(const Json& options)>& make, int step) {
+  return {name, doc, options, [=](const Json& given, const SynchronousGrammar*) {
+            return std::make_shared<GeneratedPairs>(name, given, make(given), step);
+          }};
+}
+
+OptionSpec one_length_option() {
+  return boolean_option("one_length", false,
+                        "one length for all pairs that are drawn together, such as those of an "
+                        "update; false: one for each pair");
+}
+
 PairKind transformed_pairs(const std::string& name, const std::string& doc, int step,
                            PairTransform transform) {
-  return {
-      name,
-      doc,
+  return generated_pairs(
+      name, doc,
       {integer_option("symbols", 128, "number of symbols of each side", 1).between(1, 1'000'000),
        list_option("lengths", Json::array({8, 64}),
                    std::string("{lowest, highest} length of the source, drawn uniformly") +
                        (step == 2 ? " from the even lengths" : ""))},
-      [name, step, transform](const Json& options, const SynchronousGrammar*) {
-        return std::make_shared<TransformedPairs>(name, options, step, transform);
-      }};
+      [transform](const Json& options) {
+        const Alphabet alphabet = numbered_symbols(options["symbols"]);
+        return PairGenerator{alphabet, alphabet,
+                             [transform, symbols = alphabet.size()](int length, Random& random) {
+                               Word source(length);
+                               for (auto& symbol : source)
+                                 symbol = static_cast<int>(random.below(symbols));
+                               Word target = source;
+                               transform(target);
+                               return Pair{std::move(source), std::move(target)};
+                             }};
+      },
+      step);
 }
 
 PairKind copy_pairs() {

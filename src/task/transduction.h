@@ -42,9 +42,22 @@ using PairKind =
     RegistryRow<std::function<PairSourcePtr(const Json& options, const SynchronousGrammar*)>>;
 const std::vector<PairKind>& pair_kinds();
 
-// The row of a kind whose sources have uniform symbols and a length that is a multiple of `step`,
-// uniform over those of an interval. `transform` turns the source into the target. `doc` ends in a
-// comma and an example, "a1 a2 -> a2 a1", which the tests compare.
+// Pairs that are drawn one after the other, each for a length of its source.
+struct PairGenerator {
+  Alphabet source, target;
+  std::function<Pair(int length, Random& random)> draw;
+};
+// Returns a row whose lengths are uniform over the multiples of `step` in the interval of the
+// option `lengths`. If there is an option `one_length` and it is set, all pairs that are drawn
+// together have one length. `make` receives resolved options.
+PairKind generated_pairs(const std::string& name, const std::string& doc,
+                         const std::vector<OptionSpec>& options,
+                         const std::function<PairGenerator(const Json& options)>& make,
+                         int step = 1);
+OptionSpec one_length_option();
+
+// The row of a kind whose sources have uniform symbols. `transform` turns the source into the
+// target. `doc` ends in a comma and an example, "a1 a2 -> a2 a1", which the tests compare.
 using PairTransform = void (*)(Word&);
 PairKind transformed_pairs(const std::string& name, const std::string& doc, int step,
                            PairTransform transform);

@@ -111,68 +111,39 @@ class Group {
   std::vector<int> letters_;   // by symbol of the source: its element
 };
 
-class WordProblemPairs : public PairSource {
- public:
-  WordProblemPairs(const Json& options, Group group)
-      : PairSource(group.letters(), group.elements()),
-        options_(options),
-        group_(std::move(group)),
-        last_(options["answers"] == "last"),
-        one_length_(options["one_length"]),
-        lengths_(length_interval(kWhere, "lengths", options["lengths"], 1)) {}
-
-  std::string name() const override { return "word_problem"; }
-  Json describe() const override {
-    Json whole{{"kind", name()}};
-    whole.update(options_);
-    return whole;
-  }
-  std::vector<Pair> draw(std::int64_t count, Random& random) const override {
-    check(count >= 0, kWhere, "count must be at least 0, got {}", count);
-    std::vector<Pair> pairs(count);
-    std::size_t length = 0;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      auto& [source, target] = pairs[i];
-      if (i == 0 || !one_length_)
-        length = lengths_.shortest + random.below(lengths_.longest - lengths_.shortest + 1);
-      int product = 0;
-      for (std::size_t t = 0; t < length; ++t) {
-        source.push_back(static_cast<int>(random.below(source_alphabet().size())));
-        product = group_.product(product, group_.element(source.back()));
-        if (!last_ || t + 1 == length) target.push_back(product);
-      }
+PairGenerator generator_of(const Json& options) {
+  const Group group(options["group"], options["letters"]);
+  const Alphabet letters = group.letters();
+  const auto draw = [group, size = letters.size(), last = options["answers"] == "last"](
+                        int length, Random& random) {
+    Pair pair;
+    int product = 0;
+    for (int t = 0; t < length; ++t) {
+      pair.source.push_back(static_cast<int>(random.below(size)));
+      product = group.product(product, group.element(pair.source.back()));
+      if (!last || t + 1 == length) pair.target.push_back(product);
     }
-    return pairs;
-  }
-
- private:
-  Json options_;
-  Group group_;
-  bool last_, one_length_;
-  LengthInterval lengths_;
-};
+    return pair;
+  };
+  return {letters, group.elements(), draw};
+}
 
 }  // namespace
 
 PairKind word_problem_pairs() {
-  return {"word_problem",
-          "the product of a group's elements after each of them: 213 231 for 213 321",
-          {text_option("group", "s3", "s2 to s6, a3 to a6, or z2 to z1000"),
-           text_option("letters", "all",
-                       "the elements that occur in sources: all; the identity and one or two "
-                       "generators; or the identity and the transpositions",
-                       {"all", "generators", "swaps"}),
-           text_option("answers", "each", "the product after each symbol, or the last product",
-                       {"each", "last"}),
-           list_option("lengths", Json::array({1, 40}),
-                       "{lowest, highest} length of the source, drawn uniformly"),
-           boolean_option("one_length", false,
-                          "one length for all pairs that are drawn together, such as those of an "
-                          "update; false: one for each pair")},
-          [](const Json& options, const SynchronousGrammar*) -> PairSourcePtr {
-            return std::make_shared<WordProblemPairs>(options,
-                                                      Group(options["group"], options["letters"]));
-          }};
+  return generated_pairs(
+      "word_problem", "the product of a group's elements after each of them: 213 231 for 213 321",
+      {text_option("group", "s3", "s2 to s6, a3 to a6, or z2 to z1000"),
+       text_option("letters", "all",
+                   "the elements that occur in sources: all; the identity and one or two "
+                   "generators; or the identity and the transpositions",
+                   {"all", "generators", "swaps"}),
+       text_option("answers", "each", "the product after each symbol, or the last product",
+                   {"each", "last"}),
+       list_option("lengths", Json::array({1, 40}),
+                   "{lowest, highest} length of the source, drawn uniformly"),
+       one_length_option()},
+      generator_of);
 }
 
 }  // namespace pushdown

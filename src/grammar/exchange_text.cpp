@@ -45,27 +45,11 @@ std::string nltk_terminal(const std::string& symbol) {
   return quote + symbol + quote;
 }
 
-// Splits one line of a rule list at blanks.
-std::vector<std::string> blank_separated(std::string_view line) {
-  std::vector<std::string> pieces;
-  std::size_t at = 0;
-  while (at < line.size()) {
-    if (is_white_space(line[at])) {
-      ++at;
-      continue;
-    }
-    const std::size_t begin = at;
-    while (at < line.size() && !is_white_space(line[at])) ++at;
-    pieces.emplace_back(line.substr(begin, at - begin));
-  }
-  return pieces;
-}
-
-bool is_arrow(const std::string& piece) {
+bool is_arrow(std::string_view piece) {
   return piece == "-->" || piece == "->" || piece == "\xE2\x86\x92";
 }
 
-std::optional<double> whole_number(const std::string& piece) {
+std::optional<double> whole_number(std::string_view piece) {
   double value = 0;
   const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), value);
   if (error != std::errc() || end != piece.data() + piece.size()) return std::nullopt;
@@ -184,7 +168,7 @@ GrammarSource parse_rule_list(std::string_view text, std::string_view file,
   source.start = start;
   std::set<std::string> lefts;
   read_lines(kRuleListPlace, text, file, [&](std::string_view line, const std::string& origin) {
-    auto pieces = blank_separated(line);
+    auto pieces = words_between_blanks(line);
     if (pieces.empty() || pieces[0].starts_with('#')) return;
     NamedRule rule{"", {}, 1.0, origin};
     // A left side may itself be a number, but not before another symbol or an arrow.
@@ -201,7 +185,7 @@ GrammarSource parse_rule_list(std::string_view text, std::string_view file,
     const std::size_t first = pieces.size() > 1 && is_arrow(pieces[1]) ? 2 : 1;
     for (std::size_t i = first; i < pieces.size(); ++i) {
       if (is_arrow(pieces[i])) fail(kRuleListPlace, "{}: a rule must have one arrow", origin);
-      rule.right.push_back({true, pieces[i]});
+      rule.right.push_back({true, std::string(pieces[i])});
     }
     lefts.insert(rule.left);
     source.rules.push_back(std::move(rule));

@@ -17,18 +17,11 @@ namespace {
 
 constexpr auto kWhere = "task.number_examples";
 
-// Returns the folded words of a text with single blanks between them.
+// Returns the folded words of a text.
 std::vector<std::string> words_of(std::string_view text, const Fold& fold) {
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && !is_white_space(text[end])) ++end;
-    if (end > i) {
-      const auto word = text.substr(i, end - i);
-      words.push_back(fold ? fold(word) : std::string(word));
-    }
-    i = end + 1;
-  }
+  for (const auto word : words_between_blanks(text))
+    words.push_back(fold ? fold(word) : std::string(word));
   return words;
 }
 

@@ -8,23 +8,13 @@ namespace {
 constexpr std::string_view kWhere = "task.pairs";
 constexpr std::string_view kBar = "|||";
 
-std::vector<std::string> symbols_of(std::string_view line) {
-  std::vector<std::string> symbols;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const std::size_t begin = i;
-    while (i < line.size() && !is_white_space(line[i])) ++i;
-    if (i > begin) symbols.emplace_back(line.substr(begin, i - begin));
-  }
-  return symbols;
-}
-
-NamedPair read_pair(const std::vector<std::string>& symbols, std::string_view line,
+NamedPair read_pair(const std::vector<std::string_view>& symbols, std::string_view line,
                     const std::string& origin) {
   NamedPair pair{{}, {}, origin};
   auto* side = &pair.source;
   for (const auto& symbol : symbols) {
     if (symbol != kBar) {
-      side->push_back(symbol);
+      side->emplace_back(symbol);
       continue;
     }
     check(side == &pair.source, kWhere,
@@ -114,7 +104,7 @@ std::shared_ptr<const PairList> parse_pairs(std::string_view text, const std::st
                                             const PairAlphabets& alphabets) {
   std::vector<NamedPair> pairs;
   read_lines(kWhere, text, file, [&](std::string_view line, const std::string& origin) {
-    const auto symbols = symbols_of(line);
+    const auto symbols = words_between_blanks(line);
     const bool comment =
         line.starts_with("# ") && std::find(symbols.begin(), symbols.end(), kBar) == symbols.end();
     if (!symbols.empty() && !comment) pairs.push_back(read_pair(symbols, line, origin));

@@ -5,7 +5,7 @@
 #include "bindings/binder/script_call.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/session/log.h"
-#include "bindings/task/dataset.h"
+#include "bindings/task/classes.h"
 #include "bindings/tree/classes.h"
 #include "grammar/inside_outside.h"
 #include "task/treebank_grammar.h"

@@ -7,7 +7,7 @@
 #include "bindings/model/sequence.h"
 #include "bindings/model/stack_trace.h"
 #include "bindings/session/state.h"
-#include "bindings/task/pairs.h"
+#include "bindings/task/classes.h"
 
 namespace pushdown {
 namespace model_transducer {

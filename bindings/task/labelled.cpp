@@ -1,5 +1,4 @@
 // pd.task: strings labelled valid or invalid.
-#include "bindings/task/labelled.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
@@ -11,7 +10,7 @@
 #include "bindings/session/inputs.h"
 #include "bindings/session/log.h"
 #include "bindings/session/state.h"
-#include "bindings/task/dataset.h"
+#include "bindings/task/classes.h"
 #include "pda/to_grammar.h"
 #include "task/curriculum.h"
 #include "task/labelled_sampling.h"
@@ -140,19 +139,6 @@ void save(const LabelledDataset& dataset, const PathText& path) {
   write_file(path, to_text(dataset));
 }
 
-std::vector<std::string> strings_of(const LabelledDataset& dataset) {
-  std::vector<std::string> texts;
-  for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
-  return texts;
-}
-
-std::vector<std::int64_t> lengths_of(const LabelledDataset& dataset) {
-  std::vector<std::int64_t> lengths;
-  for (const auto& word : dataset.words())
-    lengths.push_back(static_cast<std::int64_t>(word.size()));
-  return lengths;
-}
-
 std::vector<LabelledDataset> split_set(lua_State* L, const LabelledDataset& dataset,
                                        const std::vector<double>& shares,
                                        const SeedOption& options) {
@@ -279,14 +265,14 @@ void bind_labelled(Module& module) {
           "positives", "labelled:positives() -> integer  Returns the number of valid strings.")
       .def<&LabelledDataset::negatives>(
           "negatives", "labelled:negatives() -> integer  Returns the number of invalid strings.")
-      .def<&strings_of>(
+      .def<&strings_of<LabelledDataset>>(
           "strings",
           "labelled:strings() -> table  Returns the strings as texts with blanks between symbols.")
       .def<[](const LabelledDataset& dataset) { return dataset.labels(); }>(
           "labels",
           "labelled:labels() -> table  Returns true for each valid string, false for the others.")
-      .def<&lengths_of>("lengths",
-                        "labelled:lengths() -> table  Returns the length of every string.")
+      .def<&lengths_of<LabelledDataset>>(
+          "lengths", "labelled:lengths() -> table  Returns the length of every string.")
       .def<&LabelledDataset::symbol_count>(
           "symbol_count",
           "labelled:symbol_count() -> integer  Returns the total number of symbols.")

@@ -10,12 +10,7 @@
 #include "bindings/grammar/unknown.h"
 #include "bindings/session/inputs.h"
 #include "bindings/session/state.h"
-#include "bindings/task/dataset.h"
-#include "bindings/task/labelled.h"
-#include "bindings/task/numbers.h"
-#include "bindings/task/pairs.h"
-#include "bindings/task/sentences.h"
-#include "bindings/task/text.h"
+#include "bindings/task/classes.h"
 #include "bindings/tree/classes.h"
 #include "grammar/semiring.h"
 #include "task/dataset_text.h"
@@ -86,19 +81,6 @@ Dataset load(lua_State* L, const PathText& path) {
 }
 
 void save(const Dataset& dataset, const PathText& path) { write_file(path, to_text(dataset)); }
-
-std::vector<std::string> strings_of(const Dataset& dataset) {
-  std::vector<std::string> texts;
-  for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
-  return texts;
-}
-
-std::vector<std::int64_t> lengths_of(const Dataset& dataset) {
-  std::vector<std::int64_t> lengths;
-  for (const auto& word : dataset.words())
-    lengths.push_back(static_cast<std::int64_t>(word.size()));
-  return lengths;
-}
 
 std::string line_of(const Dataset& dataset) {
   auto lengths = lengths_of(dataset);
@@ -252,11 +234,11 @@ void bind_task(lua_State* L) {
           "load_dataset(path) -> Dataset  Returns the dataset in a file that dataset:save wrote.");
   Class<Dataset>(module, "Strings over one alphabet, with their probabilities if they are known.")
       .def<&Dataset::size>("size", "dataset:size() -> integer  Returns the number of strings.")
-      .def<&strings_of>(
+      .def<&strings_of<Dataset>>(
           "strings",
           "dataset:strings() -> table  Returns the strings as texts with blanks between symbols.")
-      .def<&lengths_of>("lengths",
-                        "dataset:lengths() -> table  Returns the length of every string.")
+      .def<&lengths_of<Dataset>>("lengths",
+                                 "dataset:lengths() -> table  Returns the length of every string.")
       .def<&Dataset::symbol_count>(
           "symbol_count", "dataset:symbol_count() -> integer  Returns the total number of symbols.")
       .def<[](const Dataset& dataset) { return dataset.alphabet(); }>(

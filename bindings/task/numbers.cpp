@@ -1,7 +1,4 @@
 // pd.task: dependency treebanks, and examples of number prediction.
-#include "bindings/task/numbers.h"
-#include "bindings/session/inputs.h"
-
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
@@ -9,8 +6,9 @@
 #include "bindings/binder/options.h"
 #include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
+#include "bindings/session/inputs.h"
 #include "bindings/session/state.h"
-#include "bindings/task/labelled.h"
+#include "bindings/task/classes.h"
 #include "task/file_set.h"
 #include "task/number_treebank.h"
 #include "task/number_words.h"

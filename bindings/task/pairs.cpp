@@ -1,5 +1,4 @@
 // pd.task: pairs of a source and a target string.
-#include "bindings/task/pairs.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
@@ -9,6 +8,7 @@
 #include "bindings/grammar/synchronous.h"
 #include "bindings/session/inputs.h"
 #include "bindings/session/state.h"
+#include "bindings/task/classes.h"
 #include "task/chomsky.h"
 #include "task/pair_list.h"
 

@@ -1,5 +1,5 @@
 // pd.task: corpora of sentences.
-#include "bindings/task/sentences.h"
+#include "task/sentences.h"
 #include "base/check.h"
 #include "base/utf8.h"
 #include "bindings/binder/bind.h"
@@ -9,7 +9,7 @@
 #include "bindings/grammar/alphabet.h"
 #include "bindings/session/inputs.h"
 #include "bindings/session/progress.h"
-#include "task/sentences.h"
+#include "bindings/task/classes.h"
 
 namespace pushdown {
 namespace task_sentences {

@@ -8,7 +8,7 @@
 #include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/session/inputs.h"
-#include "bindings/task/text.h"
+#include "bindings/task/classes.h"
 #include "task/corpus.h"
 
 namespace pushdown {

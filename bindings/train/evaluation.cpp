@@ -6,7 +6,7 @@
 #include "bindings/binder/interrupt.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/session/log.h"
-#include "bindings/task/numbers.h"
+#include "bindings/task/classes.h"
 #include "train/evaluation/evaluation.h"
 
 namespace pushdown {

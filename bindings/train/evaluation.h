@@ -5,11 +5,7 @@
 #include "bindings/binder/options.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/model/classes.h"
-#include "bindings/task/dataset.h"
-#include "bindings/task/labelled.h"
-#include "bindings/task/pairs.h"
-#include "bindings/task/sentences.h"
-#include "bindings/task/text.h"
+#include "bindings/task/classes.h"
 #include "train/problems/problem_kinds.h"
 
 namespace pushdown {

@@ -15,7 +15,7 @@
 #include "bindings/model/classes.h"
 #include "bindings/session/log.h"
 #include "bindings/session/state.h"
-#include "bindings/task/dataset.h"
+#include "bindings/task/classes.h"
 #include "bindings/train/evaluation.h"
 #include "bindings/train/trainer.h"
 #include "record/git_state.h"

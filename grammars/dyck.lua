@@ -8,13 +8,6 @@ local mean_depth = option('mean_depth', 40, 'mean nesting depth', { minimum = 0 
 local mode = option('mode', 'paper', 'the distribution of the paper, or of the code published with it',
   { choices = { 'paper', 'reference' } })
 
--- The four bracket pairs of the keyboard come first, then numbered ones: (5 )5, (6 )6, ...
-local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
-local function brackets(i)
-  if pairs_of_brackets[i] then return unpack(pairs_of_brackets[i]) end
-  return '(' .. i, ')' .. i
-end
-
 -- The published code uses the probability of one level less and loses a single group at the top.
 if mode == 'reference' then
   assert(mean_depth >= 1, "mode 'reference' needs a mean_depth of at least 1")
@@ -29,7 +22,7 @@ start 'S'
 rule('S -> S T', split)
 rule('S -> T', 1 - split)
 for i = 1, types do
-  local open, close = brackets(i)
+  local open, close = bracket_pair(i)
   rule(("T -> '%s' S '%s'"):format(open, close), nest / types)
   rule(("T -> '%s' '%s'"):format(open, close), (1 - nest) / types)
 end

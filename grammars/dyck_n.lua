@@ -7,13 +7,9 @@ local p = option('p', 0.5, 'probability of a bracket pair of any type', { minimu
 local p1 = option('p1', 0.25, 'probability of S -> S S', { minimum = 0, maximum = 1 })
 if p + p1 >= 1 then error(('p + p1 must be below 1, got %g'):format(p + p1), 0) end
 
--- The four bracket pairs of the keyboard come first, then numbered ones: (5 )5, (6 )6, ...
-local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
-
 start 'S'
 for i = 1, types do
-  local open, close = '(' .. i, ')' .. i
-  if pairs_of_brackets[i] then open, close = unpack(pairs_of_brackets[i]) end
+  local open, close = bracket_pair(i)
   rule(("S -> '%s' S '%s'"):format(open, close), p / types)
 end
 rule('S -> S S', p1)

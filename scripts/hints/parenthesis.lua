@@ -4,11 +4,9 @@ doc 'Balanced brackets'
 parts()
 
 local types = option('bracket_types', 2, 'number of bracket types', { integer = true, minimum = 1 })
--- As in grammars/parenthesis.lua: the bracket pairs of the keyboard, then numbered ones.
-local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
 local listed, opening, closing = {}, {}, {}
 for i = 1, types do
-  opening[i], closing[i] = unpack(pairs_of_brackets[i] or { '(' .. i, ')' .. i })
+  opening[i], closing[i] = bracket_pair(i)
   listed[#listed + 1], listed[#listed + 2] = opening[i], closing[i]
 end
 

@@ -1,6 +1,7 @@
 -- Runs the files of the grammars folder: Lua scripts in a sandbox that offers only the words of a grammar
 -- or a pushdown automaton and a few harmless parts of Lua. The words only collect; the core checks and
 -- builds. docs/reference/grammars.md and automata.md describe the words.
+local bracket_pair = require 'pushdown.grammar.brackets'
 local pd = require 'pushdown'
 
 local M = {}
@@ -13,7 +14,7 @@ local function copy(library, without)
   return result
 end
 
-local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous', 'prune',
+local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'bracket_pair', 'unambiguous', 'prune',
   'conditioned_removal', 'synchronous', 'source_symbols', 'target_symbols', 'transition', 'bottom', 'states',
   'stack_symbols', 'accepting', 'at_bottom', 'dead', 'strength', 'parts' }
 
@@ -29,7 +30,7 @@ local most_options = 1000
 
 -- The words of one file. Each writes to `spec`; `given` are the options of the caller.
 local function words_of(spec, path, given, resolve)
-  local words = {}
+  local words = { bracket_pair = bracket_pair }
   local file = path:match('[^/]+$')
 
   -- The current line of the file.

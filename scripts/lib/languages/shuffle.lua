@@ -1,4 +1,5 @@
 -- k-Shuffle Dyck (languages.shuffle_dyck): its strings are counted, sampled and recognized exactly.
+local bracket_pair = require 'pushdown.grammar.brackets'
 local pd = require 'pushdown'
 local processes = require 'pushdown.languages.processes'
 local random_numbers = require 'pushdown.languages.random'
@@ -143,13 +144,10 @@ function Shuffle:dataset(count, options)
   return pd.task.dataset { alphabet = self:alphabet(), strings = strings, log_probabilities = log_probabilities }
 end
 
--- The names of grammars/dyck.lua.
-local keyboard = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
-
 local function definition(types)
   local opening, closing, alphabet, steps = {}, {}, {}, {}
   for type_of = 1, types do
-    local open, close = unpack(keyboard[type_of] or { '(' .. type_of, ')' .. type_of })
+    local open, close = bracket_pair(type_of)
     opening[type_of], closing[type_of], steps[open], steps[close] = open, close, { type_of, 1 }, { type_of, -1 }
     alphabet[2 * type_of - 1], alphabet[2 * type_of] = open, close
   end

@@ -144,11 +144,16 @@ int run(int count, char** words) {
     const std::vector<std::string> arguments(line.script.begin() + 1, line.script.end());
     std::error_code ignored;
     std::string path = line.script[0];
-    const bool is_here = path == "-" || std::filesystem::exists(input_path(path), ignored);
+    // A folder may have the name of a paper, such as runs/nspda from within runs.
+    const bool is_folder = std::filesystem::is_directory(input_path(path), ignored);
+    const bool is_here =
+        path == "-" || (!is_folder && std::filesystem::exists(input_path(path), ignored));
     Interpreter::Outcome outcome;
     if (!is_here) outcome = interpreter.run_text(kFindCommand, kPromptChunk);
     if (outcome.status == Interpreter::Status::ok) {
       if (!is_here) path = script_of_arg(L);
+      outcome = interpreter.run_file(path, arguments);
+    } else if (is_folder) {
       outcome = interpreter.run_file(path, arguments);
     } else if (const auto near = nearest_names(path, kCommands); !near.empty()) {
       outcome.error += "; did you mean the command " + near + "?";

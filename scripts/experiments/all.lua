@@ -1,5 +1,5 @@
--- Runs all experiments of the papers one after the other, in order of importance. It starts the scripts of the tables
--- and adds finished runs to docs/results/<paper>/runs.csv while they run. Recorded runs are not trained again, so that
+-- Runs all experiments of the papers one after the other, in order of importance. It makes their tables and
+-- adds finished runs to docs/results/<paper>/runs.csv while they run. Recorded runs are not trained again, so that
 -- the work can continue on any machine.
 --
 --   pushdown scripts/experiments/all.lua --list
@@ -16,11 +16,11 @@ local here = arg[0]:match('^(.*/)') or ''
 
 local entries = {}
 
--- name: '<paper>-<experiment>'; hours: expected core-hours on an idle machine in total, nil if not measured; scripts:
--- scripts in the paper's folder; arguments: a text, the same for all of them; folder: that of the runs, if it is not
--- the usual one; plain: the scripts have no runs of their own.
-local function add(name, hours, scripts, arguments, more)
-  local entry = { name = name, hours = hours, paper = name:match('^[^-]+'), scripts = scripts, arguments = {} }
+-- name: '<paper>-<experiment>'; hours: expected core-hours on an idle machine in total, nil if not measured; parts:
+-- tables of the paper; arguments: a text, the same for all of them; folder: that of the runs, if it is not the usual
+-- one; plain: the tables are not made of trainings.
+local function add(name, hours, parts, arguments, more)
+  local entry = { name = name, hours = hours, paper = name:match('^[^-]+'), parts = parts, arguments = {} }
   for word in (arguments or ''):gmatch('%S+') do table.insert(entry.arguments, word) end
   for key, value in pairs(more or {}) do entry[key] = value end
   entry.folder = entry.folder or 'runs/' .. entry.paper .. '/grid'
@@ -34,9 +34,9 @@ for _, table in ipairs { { 1, 0.5 }, { 2, 0.5 }, { 3, 1.5 }, { 4, 0.5 }, { 6, 0.
 end
 add('diffstk-readings', 0.3, { 'readings' })
 local search, grid = ' --models lstm,superposition,stratification,ns', { 'grid', 'figure4', 'figure5' }
-local part = search .. ' --learning-rates 0.01,0.005,0.001 --sizes 20'
-add('ns_rnn-reversal-dyck', 7, grid, '--tasks marked_reversal,unmarked_reversal,dyck' .. part)
-add('ns_rnn-padded-hardest', 11, grid, '--tasks padded_reversal,hardest_cfl' .. part)
+local some = search .. ' --learning-rates 0.01,0.005,0.001 --sizes 20'
+add('ns_rnn-reversal-dyck', 7, grid, '--tasks marked_reversal,unmarked_reversal,dyck' .. some)
+add('ns_rnn-padded-hardest', 11, grid, '--tasks padded_reversal,hardest_cfl' .. some)
 for _, table in ipairs { { 1, 5 }, { 3, 1 }, { 4, 4 }, { 2, 5 }, { 7, 3 } } do
   add('nspda-table' .. table[1], table[2], { 'table' .. table[1] })
 end
@@ -84,7 +84,7 @@ add('flare-reversal', 0.1, { 'scores' }, '--tasks marked_reversal --models lstm,
   .. '--test-strings 1000 --parameter-budget 0 --hidden 32 --recurrent-layers 1 --no-embedding --initial-state zero '
   .. '--epochs 40 --dropout 0 --loss recognition+lm --batches 128,512 --learning-rates 1e-3,1e-2 '
   .. '--loss-weights 1,10', { folder = 'runs/flare/reversal_grid' })
--- Nine networks: three seeds on six languages, one on twelve others; the defaults of the scripts are the protocol.
+-- Nine networks: three seeds on six languages, one on twelve others; the defaults are the protocol.
 add('flare-hard', 0.4, { 'hard_table' }, '', { folder = 'runs/flare/hard' })
 add('flare-rest', 0.4, { 'hard_rest' }, '', { folder = 'runs/flare/hard' })
 -- Smaller networks, shorter strings and fewer updates than those of the full protocol.
@@ -138,11 +138,12 @@ if asked and given.list then
   local rows, sum = {}, 0
   for i, entry in ipairs(chosen(given.only)) do
     sum = sum + (entry.hours or 0)
-    rows[i] = { entry.name, entry.hours or '?', ('%s/%s.lua %s'):format(entry.paper,
-      table.concat(entry.scripts, '.lua '), table.concat(entry.arguments, ' ')) }
+    rows[i] = { entry.name, entry.hours or '?', ('%s %s %s'):format(entry.paper, table.concat(entry.parts, ','),
+      table.concat(entry.arguments, ' ')) }
   end
   rows[#rows + 1] = { 'all', sum }
-  io.write(report.table({ columns = { 'name', { 'core-hours', align = 'right' }, 'scripts' }, rows = rows }):text())
+  io.write(report.table({ columns = { 'name', { 'core-hours', align = 'right' }, 'paper, tables, options' },
+    rows = rows }):text())
   os.exit(0)
 end
 
@@ -172,14 +173,14 @@ local function keep(entry, tell)
   end
 end
 
-local function command(entry, script)
+local function command(entry, part)
   local words = { pd.process.executable(), '--threads', '1', '--exit-with-parent', tostring(pd.process.pid()),
-    ('%s%s/%s.lua'):format(here, entry.paper, script) }
+    ('%s%s.lua'):format(here, entry.paper), part }
   local function append(...)
     for _, word in ipairs { ... } do words[#words + 1] = word end
   end
   append(unpack(entry.arguments))
-  append('--run-folder', run:path(entry.name .. '/' .. script))
+  append('--run-folder', run:path(entry.name .. '/' .. part))
   if run.size ~= 'full' then append('--' .. run.size) end
   if not entry.plain then
     append('--workers', tostring(options.workers))
@@ -191,11 +192,11 @@ local function command(entry, script)
   return words
 end
 
--- Runs one script until it ends or the hours are over. Returns whether it succeeded.
-local function work(pool, entry, script)
-  local output = ('%s/%s.log'):format(run:path(entry.name), script)
+-- Makes one table until it ends or the hours are over. Returns whether it succeeded.
+local function work(pool, entry, part)
+  local output = ('%s/%s.log'):format(run:path(entry.name), part)
   files.make_folder(run:path(entry.name))
-  local process = pool:start { command = command(entry, script), output = output }
+  local process = pool:start { command = command(entry, part), output = output }
   local next_time, stopping = pd.process.clock() + 60 * options.gather_minutes, false
   local ending
   repeat
@@ -213,7 +214,7 @@ local function work(pool, entry, script)
   until ending
   keep(entry, true)
   if ending.text == 'exited with status 0' then return true end
-  if not stopping then say('%s: %s FAILED, it %s (%s)', entry.name, script, ending.text, output) end
+  if not stopping then say('%s: %s FAILED, it %s (%s)', entry.name, part, ending.text, output) end
   return false
 end
 
@@ -226,7 +227,7 @@ pool:supervise(function()
       run:path(entry.name))
     keep(entry)
     local well = true
-    for _, script in ipairs(entry.scripts) do well = well and not is_over() and work(pool, entry, script) end
+    for _, part in ipairs(entry.parts) do well = well and not is_over() and work(pool, entry, part) end
     if well then finished = finished + 1 elseif not is_over() then failed = failed + 1 end
   end
 end)

@@ -45,6 +45,7 @@ local check = pd._options.declare('experiment.start', {
   { 'resumes', true, 'a run in the folder is resumed if its options are the same; false: never' },
   { 'run_folder', true, 'there is a run folder' },
   { 'words', false, 'words that are not options are allowed' },
+  { 'part', nil, 'the first word of the command line, if the script has several parts', type = 'text' },
 })
 
 -- The declared options in the form of pd.options, and by name. Only the author of a script can make mistakes in a
@@ -134,10 +135,11 @@ end
 -- options.help = true. Raises {usage = message} if the command line is wrong. With declaration.words = true,
 -- words that are not options are allowed and returned as options.words. With run_folder = false there is no
 -- such option. An option with a list and repeated = true can be given several times; short = 'o' also allows -o.
+-- A word declaration.part at the beginning is skipped.
 -- A list is written a,b or, if a text of it has a comma or is empty, as JSON: '["a,b", ""]'. --name= is the empty list.
 function M.parse(declaration, arguments)
   local specs, by_name = specs_of(declaration)
-  local given, words, at = {}, {}, 1
+  local given, words, at = {}, {}, declaration.part and arguments[1] == declaration.part and 2 or 1
   local names, letters = { 'help' }, { h = 'help' }
   for _, spec in ipairs(specs) do
     names[#names + 1] = spec.name
@@ -296,7 +298,7 @@ end
 -- trainer(options), earlier_result(is_enough), table(name, spec), lines(name, spec), finish(result).
 function M.start(declaration, arguments)
   arguments = arguments or rawget(_G, 'arg') or {}
-  if #arguments == 1 and arguments[1] == '--defaults' then
+  if arguments[declaration.part and 2 or 1] == '--defaults' then
     io.write(sizes_of(declaration))
     os.exit(0)
   end

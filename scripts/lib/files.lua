@@ -30,19 +30,19 @@ function M.find(folder, pattern)
   return paths
 end
 
--- The names of the experiments and chapters: 'ns_rnn/train', 'tutorial/02_grammar'.
+-- The names of the experiments and chapters: 'ns_rnn', 'tutorial/02_grammar'.
 function M.scripts()
   local names = {}
   for _, place in ipairs { { 'experiments', '' }, { 'tutorial', 'tutorial/' } } do
-    for _, path in ipairs(M.find(pd.scripts .. '/' .. place[1], '%.lua$')) do
+    for _, path in ipairs(M.find(pd.scripts .. '/' .. place[1], '^[%w_]+%.lua$')) do
       names[#names + 1] = place[2] .. path:gsub('%.lua$', '')
     end
   end
   return names
 end
 
--- The path of a script: of a file, or of a script of the program with its name, such as 'ns_rnn/train', or its path,
--- such as 'scripts/experiments/ns_rnn/train.lua'. The ending may be absent. Returns nil and a message if there is none.
+-- The path of a script: of a file, or of a script of the program with its name, such as 'ns_rnn', or its path, such
+-- as 'scripts/experiments/ns_rnn.lua'. The ending may be absent. Returns nil and a message if there is none.
 function M.script(name)
   local file = name:gsub('%.lua$', '') .. '.lua'
   local places, anywhere = { name, file }, not name:find '^%.*/'

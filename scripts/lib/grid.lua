@@ -2,7 +2,7 @@
 -- on a pool of processes with one thread each.
 --
 --   local rows = grid.run{
---     name = 'ns_rnn/dyck/ns', script = 'scripts/experiments/ns_rnn/train.lua',
+--     name = 'ns_rnn/dyck/ns', script = 'scripts/experiments/ns_rnn.lua',
 --     folder = 'runs/ns_rnn/grid/dyck/ns', fixed = { task = 'dyck', model = 'ns' },
 --     points = { { learning_rate = 0.01 }, { learning_rate = 0.005 } }, restarts = 5, workers = 2 }
 --

@@ -247,12 +247,10 @@ M.declaration = {
   quick = { restarts = 2 }, smoke = { restarts = 1 },
 }
 
--- recipe.start(arguments, loaded) -> result: the run of a recipe, which may be loaded already, with the options of
--- the command line `arguments`. It has a table of the tests, learning curves, the test by length, and what the task
--- shows of the network. The result is also result.json of its folder: solved, value_1, ... (the values of the
--- tests), restarts, epochs and seconds of all of them, and the best restart.
-function M.start(arguments, loaded)
-  local options, run = experiment.start(M.declaration, arguments)
+-- The run of a recipe, which may be loaded already. Returns the result, which is also result.json of its folder:
+-- solved, value_1, ... (the values of the tests), restarts, epochs and seconds of all of them, and the best restart.
+-- The folder has a table of the tests, learning curves, the test by length, and what the task shows of the network.
+local function train(options, run, loaded)
   local before = run:earlier_result()
   if before then
     run:show_saved 'results'
@@ -285,11 +283,14 @@ function M.start(arguments, loaded)
   return result
 end
 
+-- recipe.training: the training of the paper `recipes`.
+M.training = { declaration = M.declaration, run = train }
+
 local run_options = pd._options.declare('recipe.run', M.options, {
   { 'smoke', false, 'a run of a few seconds that only checks that everything works' } })
 
--- recipe.run(name, {options}) -> result of recipe.start. A run that was stopped continues, and a finished one is not
--- repeated.
+-- recipe.run(name, {options}) -> result. Runs a recipe: its search and its tests. A run that was stopped continues, and
+-- a finished one is not repeated.
 function M.run(name, options)
   if type(name) ~= 'string' then error('[recipe.run] expected the name of a recipe; pd.recipe.list() shows all', 0) end
   options = run_options(options)
@@ -302,7 +303,8 @@ function M.run(name, options)
     arguments[#arguments + 1] = '--smoke'
     if not options.folder then arguments[8] = arguments[8] .. '-smoke' end
   end
-  return M.start(arguments, recipe)
+  local given, run = experiment.start(M.declaration, arguments)
+  return train(given, run, recipe)
 end
 
 return M

@@ -2,6 +2,7 @@
 -- below it, wherever in the file it does so, and no modules require each other in a circle.
 -- tests/lua/test_layers.lua checks the library with it.
 local files = require 'pushdown.files'
+local tables = require 'pushdown.tables'
 
 local M = {}
 
@@ -15,10 +16,10 @@ M.layers = {
   { name = 'runs', modules = { 'runs' }, below = { 'store', 'statistics' } },
   { name = 'experiment', modules = { 'experiment' }, below = { 'runs', 'plot' } },
   { name = 'grid', modules = { 'grid', 'record', 'search' }, below = { 'experiment' } },
-  { name = 'suite', modules = { 'cells', 'suite', 'protocol', 'recipe' }, below = { 'grid' } },
+  { name = 'paper', modules = { 'paper', 'recipe' }, below = { 'grid' } },
   { name = 'report', modules = { 'report' }, below = { 'experiment' } },
   { name = 'mirror', modules = { 'mirror' }, below = { 'runs' } },
-  { name = 'commands', modules = { 'commands' }, below = { 'suite', 'report', 'mirror' } },
+  { name = 'commands', modules = { 'commands' }, below = { 'paper', 'report', 'mirror' } },
   { name = 'prompt', modules = { 'prompt', 'help', 'notebook' }, below = { 'commands' } },
 }
 
@@ -132,11 +133,32 @@ function M.violations(sources)
   return found
 end
 
--- The sources of the library below a folder: path -> text.
-function M.sources(root)
-  local sources = {}
-  for _, path in ipairs(files.find(root .. '/scripts/lib', '%.lua$')) do
-    sources[path] = files.read(root .. '/scripts/lib/' .. path)
+-- M.violations_of_scripts(sources) -> list of messages. sources: path ("recipes/copy.lua", "experiments/nspda.lua") ->
+-- text. A paper loads files of its own folder only, which NAME and NAME_MORE share. A recipe loads none: it takes from
+-- pd.paper.load what it needs of a paper.
+function M.violations_of_scripts(sources)
+  local found = {}
+  for _, path in ipairs(tables.keys(sources)) do
+    local kind, name = path:match '^(%w+)/([%w_]+)'
+    local code, texts = without_strings(sources[path])
+    local own = kind == 'experiments' and name
+    for argument in code:gmatch '%f[%w_]dofile%f[^%w_]([^\n]*)' do
+      local text = texts[tonumber(argument:match '"(%d+)"')] or ''
+      local folder = text:match '([%w_]+)/[%w_]+%.lua$'
+      if not own or folder and not (own .. '_'):find('^' .. folder .. '_') then
+        found[#found + 1] = ('scripts/%s: %s must not load files of %s'):format(path, own and 'a paper' or 'a recipe',
+          own and 'another' or 'a paper')
+      end
+    end
+  end
+  return found
+end
+
+-- The sources below a folder of scripts: path -> text.
+function M.sources(root, folder)
+  local sources, top = {}, ('%s/scripts/%s'):format(root, folder or 'lib')
+  for _, path in ipairs(files.find(top, '%.lua$')) do
+    sources[(folder and folder .. '/' or '') .. path] = files.read(top .. '/' .. path)
   end
   return sources
 end

@@ -4,23 +4,23 @@
 --   pushdown scripts/tools/make_results.lua [PAGE...]       the named pages (nspda, README), by default all
 --   pushdown scripts/tools/make_results.lua --check [PAGE...]  only reports the pages that are out of date
 --
--- A table is between two comments. The first names the script that makes it, and the columns to show, each with a new
--- title if the page uses another one. `NAME ±` joins a mean with the deviation in the next column. The table of a
--- script has the script's name; `SCRIPT:NAME` is another table of it:
+-- A table is between two comments. The first names the table of a paper that makes it, and the columns to show, each
+-- with a new title if the page uses another one. `NAME ±` joins a mean with the deviation in the next column. A table
+-- file has the table's name; `PAPER/TABLE:NAME` is another one of it:
 --
---   <!-- table: scripts/experiments/nspda/table4.lua | language | ours: mean ± = test error % -->
+--   <!-- table: nspda/table4 | language | ours: mean ± = test error % -->
 --   <!-- end of table -->
 --
--- An entry of scripts/experiments/all.lua in the place of the script stands for the entry's first script with its
--- arguments: <!-- table: state_tracking-small:scores | task | RNN -->.
+-- An entry of scripts/experiments/all.lua in the place of the table stands for the entry's first table with its
+-- options: <!-- table: state_tracking-small:scores | task | RNN -->.
 --
--- A page in the place of the script, docs/results/nspda.md, stands for its last table, so that a result is written in
+-- A page in the place of the table, docs/results/nspda.md, stands for its last table, so that a result is written in
 -- one place.
 --
--- <!-- text: SCRIPT:NAME --> and <!-- end of text --> are around the whole file NAME.md of the script.
+-- <!-- text: PAPER/TABLE:NAME --> and <!-- end of text --> are around the whole file NAME.md of the table.
 --
--- The comment <!-- pictures: SCRIPT --> means that the script also makes those SVG files that the page shows and that
--- have the names of its pictures.
+-- The comment <!-- pictures: PAPER/TABLE --> means that the table also makes those SVG files that the page shows and
+-- that have the names of its pictures.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 
@@ -101,16 +101,13 @@ function M.pictures(page)
 end
 
 local quoted = files.quoted
-local folders = {}  -- the run folder of each script or entry
+local folders = {}  -- the run folder of each table or entry
 
--- M.entry(list, name) -> script, arguments: those of an entry in the text that all.lua --list prints.
+-- M.entry(list, name) -> table, options: those of an entry in the text that all.lua --list prints.
 function M.entry(list, name)
   for line in list:gmatch '[^\n]+' do
-    local found, rest = line:match '^(%S+)%s+%S+%s+(.*)$'
-    if found == name then
-      local script, arguments = rest:match '^(%S+%.lua)(.*)$'
-      return 'scripts/experiments/' .. script, trimmed(arguments)
-    end
+    local found, paper, part, options = line:match '^(%S+)%s+%S+%s+(%S+)%s+([^%s,]+)%S*(.*)$'
+    if found == name then return ('%s/%s'):format(paper, part), trimmed(options) end
   end
   error(("scripts/experiments/all.lua has no entry '%s'"):format(name), 0)
 end
@@ -123,16 +120,18 @@ local function entry_of(name)
   return M.entry(list, name)
 end
 
--- The folder that a script or an entry writes for the recorded runs of its paper.
+-- The folder that a table or an entry writes for the recorded runs of its paper.
 local function folder_of(named)
   if folders[named] then return folders[named] end
-  local script, arguments = named, ''
-  if not named:find '%.lua$' then script, arguments = entry_of(named) end
-  local folder, paper = os.tmpname(), script:match('experiments/([%w_]+)/')
+  local name, arguments = named, ''
+  if not named:find '/' then name, arguments = entry_of(named) end
+  local folder, paper, part = os.tmpname(), name:match '^([%w_]+)/([%w_]+)$'
   os.remove(folder)
-  local status = os.execute(('PUSHDOWN_REGISTRY=off %s %s %s --recorded %s --missing leave --folder %s/none '
-    .. '--run-folder %s > %s.log 2>&1'):format(quoted(pd.process.executable()), quoted(pd.root .. '/' .. script),
-    arguments, quoted(('%s/docs/results/%s/runs.csv'):format(pd.root, paper)), quoted(folder), quoted(folder), folder))
+  local command = ('PUSHDOWN_REGISTRY=off %s %s %s %s --recorded %s --missing leave --folder %s/none --run-folder %s '
+    .. '> %s.log 2>&1'):format(quoted(pd.process.executable()), quoted(('%s/scripts/experiments/%s.lua'):format(pd.root,
+    paper)), part, arguments, quoted(('%s/docs/results/%s/runs.csv'):format(pd.root, paper)), quoted(folder),
+    quoted(folder), folder)
+  local status = os.execute(command)
   if status ~= 0 then error(('%s failed:\n%s'):format(named, files.read(folder .. '.log')), 0) end
   folders[named] = folder
   return folder
@@ -153,9 +152,9 @@ end
 
 local function make(named, columns)
   if named:find '%.md$' then return M.select(M.last_table(files.read(pd.root .. '/' .. named)), columns) end
-  local script, name = named:match '^([^:]+):?([%w_]*)$'
-  if name == '' then name = script:match '([%w_]+)%.lua$' end
-  local text = files.read(('%s/%s.md'):format(folder_of(script), name))
+  local from, name = named:match '^([^:]+):?([%w_]*)$'
+  if name == '' then name = from:match '[%w_]+$' end
+  local text = files.read(('%s/%s.md'):format(folder_of(from), name))
   return columns and M.select(text, columns) or text
 end
 

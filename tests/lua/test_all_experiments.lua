@@ -20,15 +20,15 @@ local function run(...) return test.command(words_of(...)) end
 
 local first = '/runs/ns_rnn/grid/marked_reversal/lstm/learning_rate=0.01/restart-1/'
 
-test('every command of the list is one that its script reads', function()
+test('every command of the list is one that its paper reads', function()
   local output, status = run(here .. 'all.lua', '--list')
   test.equal(status, 0)
   local count = 0
-  for paper, scripts, arguments in output:gmatch('(%w[%w_]*)/(%w[%w. ]*)([^\n]*)') do
-    for script in scripts:gmatch('(%w+)%.lua') do
+  for paper, parts, arguments in output:gmatch '\n[%w_]+[%w_-]* +[%d.?]+  ([%w_]+) ([%w_,]+)([^\n]*)' do
+    for part in parts:gmatch '[%w_]+' do
       local words = pd.tables.matches(arguments, '%S+')
       words[#words + 1] = '--help'
-      local help, code = run(here .. paper .. '/' .. script .. '.lua', unpack(words))
+      local help, code = run(paper, part, unpack(words))
       assert(code == 0, help)
       count = count + 1
     end
@@ -41,7 +41,7 @@ end)
 
 test('at the end of its hours the runs stop at a checkpoint, and finished ones are recorded', function()
   -- A finished run like one of an earlier start, with one epoch instead of all.
-  local output, status = run(here .. 'ns_rnn/grid.lua', '--tasks', 'dyck', '--models', 'lstm', '--restarts', '1',
+  local output, status = run('ns_rnn', 'grid', '--tasks', 'dyck', '--models', 'lstm', '--restarts', '1',
     '--learning-rates', '0.01', '--epochs', '1', '--folder', 'runs/ns_rnn/grid')
   assert(status == 0, output)
   -- The run must write a checkpoint in this time, which depends on the machine.

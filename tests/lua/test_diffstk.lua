@@ -5,18 +5,13 @@ local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
-local folder = pd.root .. '/scripts/experiments/diffstk/'
-local protocol = dofile(folder .. 'protocol.lua')
+local paper = pd.paper.load 'diffstk'
+local protocol = paper.measures
 local top = test.folder()
 
-local function defaults(more)
-  local options = { noise = 'own', carry_forward = 'own', curriculum = 'sequential', seed = 1, restart = 1 }
-  for _, option in ipairs(protocol.options) do options[option[1]] = option[2] end
-  for key, value in pairs(more) do options[key] = value end
-  return options
-end
+local function defaults(more) return paper:defaults(more) end
 
-local function run(...) return test.run({ folder .. 'train.lua', ... }, { folder = top }) end
+local function run(...) return test.run({ 'diffstk', ... }, { folder = top }) end
 
 local counts = { d2 = { 6230, 1000, 3000 }, d3 = { 6230, 1000, 3000 }, d6 = { 15000, 2000, 4000 },
   palindrome = { 6230, 1000, 3000 } }
@@ -84,9 +79,9 @@ test('low thresholds are below the rarest next symbols of the training strings',
 end)
 
 test('every model is made', function()
-  test.equal(#protocol.model_names, 13)
+  test.equal(#paper.model_names, 13)
   for _, task in ipairs { 'd2', 'palindrome' } do
-    for _, name in ipairs(protocol.model_names) do
+    for _, name in ipairs(paper.model_names) do
       local options = defaults { task = task, model = name }
       local model = protocol.model(options, protocol.grammar(options))
       local made = model:options()

@@ -98,23 +98,27 @@ test('the table of parameters has those of every stack', function()
   end
 end)
 
-test('the options on the pages about experiments are those of their scripts', function()
+test('the options on the pages about experiments are those of their papers', function()
   local pages = files.find(pd.root .. '/docs/reference/experiments', '%.md$')
   for _, name in ipairs(pages) do
     local page = files.read(pd.root .. '/docs/reference/experiments/' .. name)
-    local folder, scripts, help = name:gsub('%.md$', ''), {}, ''
-    for script in page:gmatch '`([%w_]+%.lua)`' do
-      local path = ('%s/scripts/experiments/%s/%s'):format(pd.root, folder, script)
-      if files.exists(path) then scripts[#scripts + 1] = path end
+    local paper, commands, known, help = name:gsub('%.md$', ''), {}, {}, ''
+    for command in page:gmatch 'pushdown ([%w_]+[%w_ ]*)' do
+      command = command:gsub(' $', '')
+      if command:find('^' .. paper) and not known[command] then
+        known[command], commands[#commands + 1] = true, command
+      end
     end
-    assert(#scripts > 0, folder)
+    assert(#commands > 0, paper)
     local function has(option)
       return help:find('--' .. option .. ' ', 1, true) or help:find('--' .. option:gsub('^no%-', '') .. ' ', 1, true)
     end
     for option in page:gmatch '%f[%w-]%-%-([%l][%w-]*)' do
       while not has(option) do
-        local script = table.remove(scripts, 1) or error(('%s: no script has --%s'):format(folder, option), 0)
-        help = help .. run(script, '--help')
+        local command = table.remove(commands, 1) or error(('%s: no command has --%s'):format(paper, option), 0)
+        local words = pd.tables.matches(command, '%S+')
+        words[#words + 1] = '--help'
+        help = help .. run(unpack(words))
       end
     end
   end

@@ -1,6 +1,5 @@
--- Every experiment runs in its smallest size and writes the promised files. A grammar of the user's own goes through
--- training, grid and figures.
--- label: long
+-- Every training and every table of the papers runs in its smallest size and writes the promised files. A grammar of
+-- the user's own goes through training, grid and figures. label: long
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -8,12 +7,10 @@ local json = require 'pushdown.json'
 
 local top = test.folder()
 
--- Runs a script in `top`; returns its output and exit status.
-local function run(script, ...)
-  return test.run({ pd.root .. '/scripts/experiments/' .. script, ... }, { folder = top })
-end
+-- Runs a paper in `top`; returns its output and exit status.
+local function run(...) return test.run({ ... }, { folder = top }) end
 
--- Scripts that read external data, and arguments that give them small data instead.
+-- Papers and tables that read external data, and arguments that give them small data instead.
 local corpus = top .. '/corpus.txt'
 files.write(corpus, ('the cat saw the dog\na dog ran\nthe end of the cat\n'):rep(12))
 local numbers, trees = top .. '/numbers.txt', top .. '/trees.mrg'
@@ -24,41 +21,61 @@ files.write(treebank, '1\tCats\tcat\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n'
   .. '2\tsee\tsee\tVERB\tVBP\tNumber=Plur|Tense=Pres|VerbForm=Fin\t0\troot\t_\t_\n'
   .. '3\tdogs\tdog\tNOUN\tNNS\tNumber=Plur\t2\tobj\t_\t_\n\n')
 local trained, of_words = top .. '/trained', { '--data', corpus }
-local further = { ['diffstk/table5.lua'] = of_words, ['diffstk/train_words.lua'] = of_words,
-  ['syntax/language_model.lua'] = of_words, ['syntax/table1.lua'] = of_words,
-  ['syntax/number_prediction.lua'] = { '--data', numbers, '--split', '2,1,1' },
-  ['syntax/table2.lua'] = { '--data', numbers, '--split', '2,1,1' },
-  ['syntax/table3.lua'] = { '--data', corpus, '--trees', trees },
-  ['syntax/parse.lua'] = { '--run', trained, '--trees', trees },
-  ['syntax/figures.lua'] = { '--run', trained, '--trees', trees, '--treebank', treebank } }
+local few_examples = { '--data', numbers, '--split', '2,1,1' }
+local further = { diffstk_words = of_words, ['diffstk_words table5'] = of_words, syntax = of_words,
+  ['syntax table1'] = of_words, syntax_number = few_examples, ['syntax_number table2'] = few_examples,
+  ['syntax table3'] = { '--data', corpus, '--trees', trees },
+  ['syntax parse'] = { '--run', trained, '--trees', trees },
+  ['syntax figures'] = { '--run', trained, '--trees', trees, '--treebank', treebank } }
 
 do
-  local output, status = run('syntax/language_model.lua', '--smoke', '--data', corpus, '--run-folder', trained)
+  local output, status = run('syntax', '--smoke', '--data', corpus, '--run-folder', trained)
   assert(status == 0, output)
 end
 
-for _, script in ipairs(files.find(pd.root .. '/scripts/experiments', '%.lua$')) do
-  -- Files that return a value are loaded by other scripts.
-  if not files.read(pd.root .. '/scripts/experiments/' .. script):find('\nreturn ') then
-    test(script, function()
-      local help, status = run(script, '--help')
-      test.equal(status, 0)
-      assert(help:find('--smoke', 1, true) and help:find('--quick', 1, true), help)
-      local folder = top .. '/' .. script
-      local output
-      output, status = run(script, '--smoke', '--run-folder', folder, unpack(further[script] or {}))
-      assert(status == 0, output)
-      assert(output:find('SMOKE RUN, SMALLER THAN THE FULL ONE', 1, true), output)
-      for _, name in ipairs { '/experiment.json', '/result.json' } do assert(files.exists(folder .. name), name) end
-      output, status = run(script, '--smok')
-      assert(status == 2 and output:find('did you mean --smoke?', 1, true), output)
-    end)
+-- The command lines of all papers: the words before the options.
+local commands = { 'all', 'pushdown_layers' }
+for _, name in ipairs(files.scripts()) do
+  if not name:find '/' and name ~= 'all' and name ~= 'pushdown_layers' then
+    commands[#commands + 1] = name
+    local parts = pd.tables.keys(pd.paper.load(name).tables)
+    for _, part in ipairs(parts) do commands[#commands + 1] = name .. ' ' .. part end
   end
 end
+assert(#commands > 40, #commands)
+
+for _, command in ipairs(commands) do
+  test(command, function()
+    local words = pd.tables.matches(command, '%S+')
+    local function go(...)
+      local all = { unpack(words) }
+      for _, word in ipairs { ... } do all[#all + 1] = word end
+      return run(unpack(all))
+    end
+    local help, status = go '--help'
+    test.equal(status, 0)
+    assert(help:find('--smoke', 1, true) and help:find('--quick', 1, true), help)
+    local folder = top .. '/' .. command:gsub(' ', '.')
+    local output
+    output, status = go('--smoke', '--run-folder', folder, unpack(further[command] or {}))
+    assert(status == 0, output)
+    assert(output:find('SMOKE RUN, SMALLER THAN THE FULL ONE', 1, true), output)
+    for _, name in ipairs { '/experiment.json', '/result.json' } do assert(files.exists(folder .. name), name) end
+    output, status = go '--smok'
+    assert(status == 2 and output:find('did you mean --smoke?', 1, true), output)
+  end)
+end
+
+test('a table that is not there, and data that are not given', function()
+  local output, status = run('nspda', 'table11')
+  assert(status == 2 and output:find("there is no table 'table11', did you mean 'table1'?", 1, true), output)
+  output, status = run('syntax', 'table3', '--data', corpus)
+  assert(status == 2 and output:find('syntax/table3: --trees is required: gold trees in brackets', 1, true), output)
+end)
 
 test('programmed networks classify every string correctly', function()
   local folder = top .. '/programmed'
-  local output, status = run('nspda/table5.lua', '--n', '60', '--positives', '100', '--negatives', '100',
+  local output, status = run('nspda', 'table5', '--n', '60', '--positives', '100', '--negatives', '100',
     '--run-folder', folder)
   assert(status == 0, output)
   test.equal(json.decode(files.read(folder .. '/result.json')).wrong, 0)
@@ -66,21 +83,21 @@ end)
 
 test('cells with the same setting share their runs', function()
   local grid = top .. '/shared'
-  local output, status = run('nspda/table1.lua', '--smoke', '--folder', grid, '--rows', 'NSPDA w/ Hint #2',
+  local output, status = run('nspda', 'table1', '--smoke', '--folder', grid, '--rows', 'NSPDA w/ Hint #2',
     '--columns', 'W2')
   assert(status == 0, output)
-  output, status = run('nspda/table6.lua', '--smoke', '--folder', grid, '--rows', 'UORO', '--columns', 'M2')
+  output, status = run('nspda', 'table6', '--smoke', '--folder', grid, '--rows', 'UORO', '--columns', 'M2')
   assert(status == 0, output)
   local found = files.find(grid, 'result%.json$')
   test.equal(#found, 1)
-  output, status = run('nspda/table6.lua', '--smoke', '--folder', grid, '--rows', 'nobody')
+  output, status = run('nspda', 'table6', '--smoke', '--folder', grid, '--rows', 'nobody')
   assert(status ~= 0 and output:find('select no cell of the table', 1, true), output)
 end)
 
 test('the readings of the protocol are options', function()
   local function config_of(...)
     local folder = test.folder() .. '/run'
-    local output, status = run('nspda/train.lua', '--smoke', '--run-folder', folder, ...)
+    local output, status = run('nspda', '--smoke', '--run-folder', folder, ...)
     assert(status == 0, output)
     local config = json.decode(files.read(folder .. '/config.json'))
     return config
@@ -111,18 +128,18 @@ rule("S -> 'a' 'b'", 0.4)
 
 test('one training writes its figures, and can be resumed', function()
   local folder = top .. '/one'
-  local output, status = run('ns_rnn/train.lua', '--smoke', '--model', 'vrns', '--run-folder', folder)
+  local output, status = run('ns_rnn', '--smoke', '--model', 'vrns', '--run-folder', folder)
   assert(status == 0, output)
   local result = json.decode(files.read(folder .. '/result.json'))
   test.equal(result.epochs, 2)
   assert(result.validation_difference > -1 and result.test_cross_entropy > 0)
   local rows = select(2, files.read(folder .. '/test.csv'):gsub('\n', '\n'))
   test.equal(rows, 6)  -- a header, and the odd lengths from 7 to 15
-  output = run('ns_rnn/train.lua', '--smoke', '--model', 'vrns', '--run-folder', folder)
+  output = run('ns_rnn', '--smoke', '--model', 'vrns', '--run-folder', folder)
   assert(output:find('Finished before', 1, true), output)
-  output, status = run('ns_rnn/train.lua', '--smoke', '--model', 'vrns', '--epochs', '3', '--run-folder', folder)
+  output, status = run('ns_rnn', '--smoke', '--model', 'vrns', '--epochs', '3', '--run-folder', folder)
   assert(status == 0 and output:find('Resuming after epoch 2', 1, true), output)
-  output, status = run('ns_rnn/train.lua', '--smoke', '--model', 'ns', '--run-folder', folder)
+  output, status = run('ns_rnn', '--smoke', '--model', 'ns', '--run-folder', folder)
   assert(status ~= 0 and output:find('model was vrns and is ns now', 1, true), output)
 end)
 
@@ -130,7 +147,7 @@ test("a grammar of one's own goes through grid and figures", function()
   files.write(top .. '/own_grammar.lua', grammar)
   for _, script in ipairs { 'grid', 'figure4', 'figure5' } do
     local folder = top .. '/own-' .. script
-    local output, status = run('ns_rnn/' .. script .. '.lua', '--smoke', '--tasks', 'own_grammar.lua',
+    local output, status = run('ns_rnn', script, '--smoke', '--tasks', 'own_grammar.lua',
       '--models', 'superposition,ns', '--run-folder', folder)
     assert(status == 0, output)
     assert(files.read(folder .. '/' .. script .. '.csv'):find('own', 1, true))
@@ -144,9 +161,9 @@ test("a grammar of one's own goes through grid and figures", function()
 end)
 
 test('invalid options are reported', function()
-  local output, status = run('ns_rnn/grid.lua', '--smoke', '--models', 'ns,gpt')
+  local output, status = run('ns_rnn', 'grid', '--smoke', '--models', 'ns,gpt')
   assert(status == 2 and output:find("option '--models[2]' must be one of 'lstm', ", 1, true), output)
-  output, status = run('ns_rnn/train.lua', '--smoke', '--task', 'no_such_language')
+  output, status = run('ns_rnn', '--smoke', '--task', 'no_such_language')
   assert(status ~= 0 and output:find('no_such_language', 1, true), output)
 end)
 

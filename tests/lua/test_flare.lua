@@ -6,17 +6,15 @@ local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local test = require 'pushdown.test'
 
-local flare = pd.root .. '/scripts/experiments/flare/'
 local folder = test.folder()
 
 test('published labels are those of roots in double precision', function()
-  local protocol = dofile(flare .. 'protocol.lua')
-  local options, language = {}, pd.languages.load 'compute_sqrt'
-  for _, option in ipairs(protocol.with_options(protocol.run_options)) do options[option[1]] = option[2] end
-  options = pd.tables.merged(options, protocol.smoke, { task = 'compute_sqrt', lengths = { 450, 460 }, strings = 60 })
+  local paper, language = pd.paper.load 'flare', pd.languages.load 'compute_sqrt'
+  local options = pd.tables.merged(paper:defaults(), paper.smoke, { task = 'compute_sqrt', lengths = { 450, 460 },
+    strings = 60 })
   for labels, other in pairs { [true] = language.published, [false] = language } do
     options.published_labels = labels
-    local set = protocol.sets(options).train
+    local set = paper.measures.sets(options).train
     for i, string in ipairs(set:strings()) do test.equal(other:contains(string), set:labels()[i]) end
   end
 end)
@@ -24,14 +22,14 @@ end)
 test('lengths that are no interval are errors', function()
   for given, name in pairs { ['9,3'] = '--lengths', ['5'] = '--test-lengths', ['1,2,3'] = '--first-lengths',
     ['0,2.5'] = '--long-lengths' } do
-    local output, status = test.run({ flare .. 'train.lua', '--smoke', name, given, '--run-folder',
+    local output, status = test.run({ 'flare', '--smoke', name, given, '--run-folder',
       folder .. '/lengths' .. name }, { folder = folder })
     assert(status ~= 0 and output:find(name .. ': expected', 1, true), output)
   end
 end)
 
 test('the loss of next symbols and of their sets is the sum of both', function()
-  dofile(flare .. 'protocol.lua')
+  pd.paper.load 'flare'
   local data = pd.languages.load('dyck_2'):sample(40, { 2, 8 }, 3, true)
   local function step(kind, weight)
     local model = pd.model.recognizer { alphabet = data:alphabet(), controller = { kind = 'gru', hidden = 4 },
@@ -46,7 +44,7 @@ end)
 test('the table of hard negatives: floors, means and the best of the seeds, and who is above', function()
   local arguments = { '--smoke', '--tasks', 'reversals', '--models', 'gru,selective_ssm,superposition', '--restarts',
     '2', '--workers', '1', '--folder', folder .. '/grid', '--run-folder', folder .. '/table' }
-  local output, status = test.run({ flare .. 'hard_table.lua', unpack(arguments) },
+  local output, status = test.run({ 'flare', 'hard_table', unpack(arguments) },
     { folder = folder, environment = 'OMP_NUM_THREADS=1' })
   assert(status == 0, output)
   local of = {}

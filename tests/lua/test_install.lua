@@ -37,7 +37,7 @@ test('an installation works in any folder', function()
     :match('^%S+')
   if commit then test.equal(files.read(top .. '/elsewhere/moved/share/pushdown/commit'), commit .. '\n') end
   for _, path in ipairs { 'share/man/man1/pushdown.1', 'share/pushdown/stubs/pushdown.lua',
-    'share/doc/pushdown/LICENSE', 'share/pushdown/scripts/experiments/ns_rnn/train.lua' } do
+    'share/doc/pushdown/LICENSE', 'share/pushdown/scripts/experiments/ns_rnn.lua' } do
     assert(files.exists(top .. '/elsewhere/moved/' .. path), path)
   end
 end)

@@ -67,6 +67,23 @@ test('the library keeps its layers', function()
   test.equal(table.concat(library.violations(sources), '\n'), '')
 end)
 
+test('papers and recipes load no files of each other', function()
+  for _, folder in ipairs { 'experiments', 'recipes' } do
+    local sources = library.sources(pd.root, folder)
+    assert(sources['recipes/copy.lua'] or sources['experiments/nspda/tables.lua'], 'the sources are found')
+    test.equal(table.concat(library.violations_of_scripts(sources), '\n'), '')
+  end
+  local function caught(path, text, expected)
+    test.equal(table.concat(library.violations_of_scripts { [path] = text }, '\n'), expected)
+  end
+  caught('recipes/tasks/a.lua', "local p = dofile(pd.root .. '/scripts/experiments/flare/training.lua')",
+    'scripts/recipes/tasks/a.lua: a recipe must not load files of a paper')
+  caught('experiments/flare.lua', "local p = dofile(here .. 'optimum/languages.lua')",
+    'scripts/experiments/flare.lua: a paper must not load files of another')
+  caught('experiments/flare/hard.lua', "dofile(here .. 'training.lua') dofile 'flare/models.lua'", '')
+  caught('recipes/a.lua', "-- dofile(x)\nlocal p = pd.paper.load 'flare'", '')
+end)
+
 test('each kind of violation of the library is caught', function()
   local function caught(sources, ...)
     test.equal(table.concat(library.violations(sources), '\n'), table.concat({ ... }, '\n'))
@@ -94,9 +111,9 @@ end)
 test('what the library may do is not caught', function()
   test.equal(table.concat(library.violations {
     ['commands/runs.lua'] = "local bit = require 'bit'\nlocal grid = require 'pushdown.grid'\nreturn { require = f }",
-    ['grid.lua'] = "-- require 'pushdown.commands.runs'\n--[[ require 'pushdown.report' ]] return 'pd.suite, see'",
+    ['grid.lua'] = "-- require 'pushdown.commands.runs'\n--[[ require 'pushdown.report' ]] return 'pd.paper, see'",
     ['runs.lua'] = "print('--', 'a\\'', [==[ require 'pushdown.grid' ]==], \"require 'pushdown.grid'\")",
-    ['suite.lua'] = '',
+    ['paper.lua'] = '',
   }, '\n'), '')
 end)
 

@@ -55,26 +55,26 @@ test('every result of a table or figure of a paper is one of five words', functi
 end)
 
 test('a text is replaced as a whole', function()
-  local page = 'a\n<!-- text: a/b.lua:c -->\nold\n<!-- end of text -->\nb\n'
+  local page = 'a\n<!-- text: a/b:c -->\nold\n<!-- end of text -->\nb\n'
   test.equal(results.filled(page, function(script, columns) return script .. tostring(columns) .. '\n' end),
-    (page:gsub('old', '\na/b.lua:cnil\n')))
+    (page:gsub('old', '\na/b:cnil\n')))
 end)
 
-test('an entry of all.lua is a script with arguments', function()
-  local list = 'name  core-hours  scripts\n---\na-small  0.5  a/scores.lua --tasks x --steps 3\nb  ?  b/t.lua b/u.lua\n'
-  local script, arguments = results.entry(list, 'a-small')
-  test.equal(script, 'scripts/experiments/a/scores.lua')
+test('an entry of all.lua is a table with options', function()
+  local list = 'name  core-hours  paper\n---\na-small  0.5  a scores --tasks x --steps 3\nb  ?  b t,u\n'
+  local name, arguments = results.entry(list, 'a-small')
+  test.equal(name, 'a/scores')
   test.equal(arguments, '--tasks x --steps 3')
-  test.equal((results.entry(list, 'b')), 'scripts/experiments/b/t.lua')
+  test.equal((results.entry(list, 'b')), 'b/t')
   test.fails("no entry 'c'", function() results.entry(list, 'c') end)
 end)
 
 test('the pictures of a page with the comment are those that it shows as SVG', function()
-  local list = results.pictures('![a](x/a.svg)\n<!-- pictures: one/two.lua -->\n![b c](x/b-c.svg) ![d](d.png) '
+  local list = results.pictures('![a](x/a.svg)\n<!-- pictures: one/two -->\n![b c](x/b-c.svg) ![d](d.png) '
     .. '[e](e.svg)')
   test.equal(#list, 2)
   test.equal(list[1].path .. ' ' .. list[2].path, 'x/a.svg x/b-c.svg')
-  test.equal(list[2].script, 'one/two.lua')
+  test.equal(list[2].script, 'one/two')
   test.equal(#results.pictures '![a](x/a.svg)', 0)
 end)
 test.finish()

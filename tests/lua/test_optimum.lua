@@ -11,8 +11,8 @@ local addition, languages = dofile(here .. 'addition.lua'), dofile(here .. 'lang
 local measure = dofile(here .. 'measure.lua')
 local folder = test.folder()
 
-local function run(script, ...)
-  return test.run({ here .. script, ... }, { folder = folder, environment = 'OMP_NUM_THREADS=1' })
+local function run(...)
+  return test.run({ 'optimum', ... }, { folder = folder, environment = 'OMP_NUM_THREADS=1' })
 end
 
 local function geometric(n) return n >= 1 and 0.7 ^ (n - 1) * 0.3 or 0 end
@@ -255,7 +255,7 @@ end)
 
 test('the recipe finds the counters of aⁿbⁿ', function()
   local place = folder .. '/counters'
-  local output, status = run('train.lua', '--task', 'an_bn_100', '--model', 'counters_recipe', '--recipe-epochs', '60',
+  local output, status = run('--task', 'an_bn_100', '--model', 'counters_recipe', '--recipe-epochs', '60',
     '--beyond', '200', '--test-strings', '20', '--run-folder', place)
   assert(status == 0, output)
   local result = json.decode(files.read(place .. '/result.json'))
@@ -269,7 +269,7 @@ test('the recipe finds the counters of aⁿbⁿ', function()
   for _, row in ipairs(select(2, csv.read(place .. '/lengths.csv'))) do shares[#shares + 1] = tonumber(row.accuracy) end
   assert(#shares >= 5)
   for _, share in ipairs(shares) do test.equal(share, 1) end
-  local again, code = run('train.lua', '--task', 'an_bn_100', '--model', 'counters_recipe', '--recipe-epochs', '60',
+  local again, code = run('--task', 'an_bn_100', '--model', 'counters_recipe', '--recipe-epochs', '60',
     '--beyond', '200', '--test-strings', '20', '--run-folder', place)
   assert(code == 0 and files.read(place .. '/result.json'):find(('%.10g'):format(result.seconds):sub(1, 6), 1, true),
     again)
@@ -278,7 +278,7 @@ end)
 test('the tables show the run with the best validation beside the published differences', function()
   local place, grid = folder .. '/scores', folder .. '/grid'
   local arguments = { '--smoke', '--restarts', '2', '--workers', '1', '--folder', grid }
-  local output, status = run('scores.lua', '--run-folder', place, unpack(arguments))
+  local output, status = run('scores', '--run-folder', place, unpack(arguments))
   assert(status == 0, output)
   assert(output:find('12 runs', 1, true), output)
   local best = {}
@@ -298,7 +298,7 @@ test('the tables show the run with the best validation beside the published diff
     'lengths-an_bn_100.svg' } do
     assert(files.exists(place .. '/' .. name), name)
   end
-  output, status = run('scores.lua', '--run-folder', folder .. '/again', unpack(arguments))
+  output, status = run('scores', '--run-folder', folder .. '/again', unpack(arguments))
   assert(status == 0 and output:find('12 were finished before', 1, true), output)
 end)
 
@@ -307,14 +307,14 @@ test('wrong options and files are errors before anything is trained', function()
     local output, status = run(...)
     assert(status ~= 0 and output:find(expected, 1, true), output)
   end
-  fails("did you mean 'an_bn_100'", 'train.lua', '--task', 'an_bn_10')
-  fails('test-strings', 'train.lua', '--smoke', '--test-strings', '0')
-  fails('epsilon', 'train.lua', '--smoke', '--epsilon', '2')
+  fails("did you mean 'an_bn_100'", '--task', 'an_bn_10')
+  fails('test-strings', '--smoke', '--test-strings', '0')
+  fails('epsilon', '--smoke', '--epsilon', '2')
   local path = folder .. '/published.csv'
   files.write(path, 'task,model,source\nan_bn_100,Theirs,a paper\n')
-  fails('has no column score', 'scores.lua', '--smoke', '--published', path, '--folder', folder .. '/none')
+  fails('has no column score', 'scores', '--smoke', '--published', path, '--folder', folder .. '/none')
   files.write(path, 'task,model,score,source\nan_bn_100,Theirs,101,a paper\n')
-  fails('row 1: score must be a number from 0 to 100', 'scores.lua', '--smoke', '--published', path, '--folder',
+  fails('row 1: score must be a number from 0 to 100', 'scores', '--smoke', '--published', path, '--folder',
     folder .. '/none')
   assert(not files.exists(folder .. '/none'))
 end)

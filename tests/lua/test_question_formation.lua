@@ -3,18 +3,17 @@
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
-local suite = require 'pushdown.suite'
 
-local here = pd.root .. '/scripts/experiments/question_formation/'
-local protocol = dofile(here .. 'protocol.lua')
-local data = protocol.data
+local paper = pd.paper.load 'question_formation'
+local measures = paper.measures
+local data = measures.data
 local top = test.folder()
 
 local function text(words) return table.concat(words, ' ') end
 local counts = { train = 400, valid = 50, test = 50, generalization = 100 }
 
 test('training pairs are ambiguous, and each pair of the generalization set tells the rules apart', function()
-  for _, task in ipairs(protocol.tasks) do
+  for _, task in ipairs(paper.tasks) do
     local sets = data.made(task, counts, 3)
     local rules, seen = data.rules(task, sets.train), {}
     for part, count in pairs(counts) do
@@ -96,11 +95,11 @@ end)
 test('measures are those of all probabilities of a small model', function()
   local options = { task = 'question', model = 'lstm_sup_r', data = '', data_seed = 2, train_pairs = 60,
     valid_pairs = 5, test_pairs = 6, hidden = 5, recurrent_layers = 1, cell = 2, seed = 4, dropout = 0, width = 4 }
-  local sets = protocol.sets(options)
+  local sets = measures.sets(options)
   local alphabet, rules = data.alphabet(sets), data.rules('question', sets.train)
-  local model = protocol.model(options, alphabet)
+  local model = measures.model(options, alphabet)
   test.equal(model:options().output, 'hidden_and_reading')
-  local got = protocol.measure(model, sets.generalization, rules)
+  local got = measures.measure(model, sets.generalization, rules)
   local sum, ratio, probability, linear = 0, 0, 0, 0
   for _, pair in ipairs(sets.generalization) do
     local source, main = text(pair.source), pair.target[1]
@@ -129,18 +128,18 @@ end)
 test('a run learns the training pairs of a tiny set, and its greedy targets match', function()
   local options = { task = 'tense', model = 'lstm', data = '', data_seed = 2, train_pairs = 6, valid_pairs = 2,
     test_pairs = 2, hidden = 24, recurrent_layers = 1, seed = 4, dropout = 0, width = 4 }
-  local sets = protocol.sets(options)
+  local sets = measures.sets(options)
   local alphabet, rules = data.alphabet(sets), data.rules('tense', sets.train)
-  local model = protocol.model(options, alphabet)
-  pd.train.trainer { model = model, train = protocol.dataset(sets.train, alphabet), epochs = 150, batch = 6,
+  local model = measures.model(options, alphabet)
+  pd.train.trainer { model = model, train = measures.dataset(sets.train, alphabet), epochs = 150, batch = 6,
     progress = false, optimizer = { kind = 'adam', learning_rate = 0.02 } }:run()
-  local got = protocol.measure(model, sets.train, rules)
+  local got = measures.measure(model, sets.train, rules)
   assert(got.full_match > 0.8 and got.decision > 0.8, ('%g %g'):format(got.full_match, got.decision))
 end)
 
 test('published numbers have a measure', function()
   local function models(measure)
-    return suite.published(here .. 'published.csv', protocol.tasks, nil, nil, measure).scores
+    return pd.paper.published(paper.folder .. 'published.csv', paper.tasks, nil, nil, measure).scores
   end
   test.equal(models('score')['Tf+Nd+Nd'].question, 86)
   test.equal(models('probability')['Tf+Nd'].question, 32)

@@ -3,7 +3,7 @@ local pd = require 'pushdown'
 local recipe = require 'pushdown.recipe'
 local test = require 'pushdown.test'
 
-local actions = dofile(pd.root .. '/scripts/experiments/diffstk/actions.lua')
+local actions = pd.paper.load 'diffstk'.measures.actions
 
 -- Larger parameters, so that the actions differ.
 local function loud(model)

@@ -123,15 +123,14 @@ test('a recipe that is not complete is an error that names the key', function()
 end)
 
 test('the table counts all seeds, of the control too', function()
-  local script = pd.root .. '/scripts/experiments/recipes/table.lua'
   -- The control is the LSTM, after the model of the recipe.
   for name, first in pairs { toy = '0.25', hard = '0.5' } do
     files.write(('%s/%s.lua'):format(top, name), (text:gsub('FIRST', first):gsub("models = { (%b{}), (%b{}) }",
       'models = { %2, %1 }')))
   end
   local function table_of(models)
-    local output, status = run(script, '--recipes', 'toy.lua,hard.lua', '--models', models, '--restarts', '2',
-      '--workers', '1', '--folder', 'grid', '--run-folder', 'table-' .. models)
+    local output, status = run('recipes', 'table', '--recipes', 'toy.lua,hard.lua', '--models', models, '--restarts',
+      '2', '--workers', '1', '--folder', 'grid', '--run-folder', 'table-' .. models)
     assert(status == 0, output)
     return pd.csv.read(('%s/table-%s/table.csv'):format(top, models))
   end

@@ -20,8 +20,8 @@ local function must(...)
   return output
 end
 
-local function experiment(script, folder, more, ...)
-  local words = { pd.root .. '/scripts/experiments/' .. script, '--run-folder', folder .. '/out', '--folder',
+local function experiment(name, folder, more, ...)
+  local words = { name:match '^%w[%w_]*', name:match '/(.*)$', '--run-folder', folder .. '/out', '--folder',
     folder .. '/grid', ... }
   for option in more:gmatch('%S+') do words[#words + 1] = option end
   return words
@@ -80,18 +80,18 @@ test('small tables as one text', function()
   end
 end)
 
--- Scripts of every paper with small options other than those of --smoke or --quick.
+-- Tables of every paper with small options other than those of --smoke or --quick.
 local small = {
-  ['ns_rnn/figure4.lua'] = { paper = 'ns_rnn', tolerance = 1e-4, options = '--tasks dyck --models lstm,superposition '
+  ['ns_rnn/figure4'] = { paper = 'ns_rnn', tolerance = 1e-4, options = '--tasks dyck --models lstm,superposition '
     .. '--sizes 2 --learning-rates 0.01 --restarts 2 --lengths 6,12 --strings 50 --valid-strings 20 --epochs 3 '
     .. '--test-lengths 6,16 --test-strings 2' },
-  ['diffstk/table7.lua'] = { paper = 'diffstk', tolerance = 1e-9, options = '--rows LSTM,DiffStk-RNN --restarts 1 '
+  ['diffstk/table7'] = { paper = 'diffstk', tolerance = 1e-9, options = '--rows LSTM,DiffStk-RNN --restarts 1 '
     .. '--train-strings 28 --valid-strings 16 --test-strings 16 --long-strings 16 --train-lengths 1,9 --epochs 2 '
     .. '--valid-lengths 5,11 --test-lengths 10,13 --long-lengths 16,20 --curve-lengths 14,20 --window 4' },
-  ['nspda/table3.lua'] = { paper = 'nspda', tolerance = 1e-9, options = '--tasks an_bn --columns M2 --restarts 2 '
+  ['nspda/table3'] = { paper = 'nspda', tolerance = 1e-9, options = '--tasks an_bn --columns M2 --restarts 2 '
     .. '--lengths 1,7 --valid-strings 4 --invalid-strings 6 --validation-strings 8 --test-strings 10 '
     .. '--test-lengths 8,12 --epochs 5 --stage-epochs 2,3 --passes 2' },
-  ['transduction/figure2b.lua'] = { paper = 'transduction', tolerance = 1e-3, options = '--tasks reversal '
+  ['transduction/figure2b'] = { paper = 'transduction', tolerance = 1e-3, options = '--tasks reversal '
     .. '--rows Stack --learning-rates 0.001 --hidden 5 --memory 4 --embedding 4 --symbols 4 --lengths 4,8 '
     .. '--test-lengths 9,12 --batches 8 --average-over 2 --accuracy-every 2 --pairs 5 --batch 2' },
 }
@@ -135,24 +135,24 @@ local one_run = '--tasks dyck --models lstm --learning-rates 0.01 --restarts 1 -
   .. '--valid-strings 20 --epochs 3 --test-lengths 6,16 --test-strings 2'
 
 test('--missing leave shows what is recorded and trains nothing', function()
-  local given = small['nspda/table3.lua']
+  local given = small['nspda/table3']
   local words = { '--recorded', 'nspda/runs.csv', '--missing', 'leave' }
-  local output = must(unpack(experiment('nspda/table3.lua', 'nspda/left', (given.options:gsub('%-%-restarts 2',
+  local output = must(unpack(experiment('nspda/table3', 'nspda/left', (given.options:gsub('%-%-restarts 2',
     '--restarts 3')), unpack(words))))
   has(output, '4 of 6 runs come from the record', '2 of 6 runs are unfinished and not included')
   test.equal(#files.find(path 'nspda/left/grid', 'output%.log$'), 0)
-  local text, status = run(unpack(experiment('nspda/table3.lua', 'nspda/none', given.options, '--missing', 'leave')))
+  local text, status = run(unpack(experiment('nspda/table3', 'nspda/none', given.options, '--missing', 'leave')))
   test.equal(status, 1)
   has(text, 'none of the 4 runs is finished')
 end)
 
 test('a record made with other options is not used', function()
-  local words = experiment('ns_rnn/grid.lua', 'other', one_run:gsub('--epochs 3', '--epochs 2'), '--recorded',
+  local words = experiment('ns_rnn/grid', 'other', one_run:gsub('--epochs 3', '--epochs 2'), '--recorded',
     'ns_rnn/runs.csv')
   assert(not must(unpack(words)):find('recorded ones', 1, true))
   -- The same run with other options is another row.
   has(must('runs', 'gather', 'other/grid', '--into', 'ns_rnn/runs.csv'), '1 added')
-  local _, status = run(unpack(experiment('ns_rnn/grid.lua', 'other', one_run, '--recorded', 'absent.csv')))
+  local _, status = run(unpack(experiment('ns_rnn/grid', 'other', one_run, '--recorded', 'absent.csv')))
   test.equal(status, 1)
 end)
 
@@ -165,7 +165,7 @@ test('a default that has changed makes another run of it', function()
   local function wanted()
     return { { grid = 'ns_rnn/dyck/lstm', point = 'learning_rate=0.01', restart = 1, flags = {},
       seed = grid.seed('ns_rnn/dyck/lstm', 'learning_rate=0.01', 1), folder = path 'changed/restart-1',
-      script = pd.root .. '/scripts/experiments/ns_rnn/train.lua', options = { task = 'dyck', model = 'lstm',
+      script = pd.root .. '/scripts/experiments/ns_rnn.lua', options = { task = 'dyck', model = 'lstm',
         learning_rate = 0.01, lengths = { 6, 12 }, strings = 50, valid_strings = 20, epochs = 3,
         test_lengths = { 6, 16 }, test_strings = 2 } } }
   end
@@ -188,7 +188,7 @@ end)
 
 test('runs from before an option are recorded once', function()
   local into = 'older/runs.csv'
-  must(unpack(experiment('ns_rnn/grid.lua', 'older', one_run)))
+  must(unpack(experiment('ns_rnn/grid', 'older', one_run)))
   for _, name in ipairs(files.find(path 'older/grid', '/experiment%.json$')) do
     local file = path('older/grid/' .. name)
     local made = json.decode(files.read(file))
@@ -203,10 +203,10 @@ test('runs from before an option are recorded once', function()
 end)
 
 test('smaller runs and those of no grid are refused', function()
-  must(unpack(experiment('ns_rnn/grid.lua', 'smoke', '--smoke --models lstm --restarts 1')))
-  must(pd.root .. '/scripts/experiments/ns_rnn/train.lua', '--smoke', '--model', 'lstm', '--run-folder',
+  must(unpack(experiment('ns_rnn/grid', 'smoke', '--smoke --models lstm --restarts 1')))
+  must('ns_rnn', '--smoke', '--model', 'lstm', '--run-folder',
     'smoke/grid/by-hand/restart-1')
-  must(pd.root .. '/scripts/experiments/ns_rnn/train.lua', '--model', 'lstm', '--strings', '50', '--valid-strings',
+  must('ns_rnn', '--model', 'lstm', '--strings', '50', '--valid-strings',
     '20', '--lengths', '6,12', '--test-lengths', '6,12', '--epochs', '1', '--run-folder',
     'smoke/grid/no-grid/restart-1')
   local output = must('runs', 'gather', 'smoke', '--into', 'smoke/runs.csv')
@@ -251,7 +251,7 @@ test('of long curves some epochs are kept, and the others lie on lines between t
   for epoch = 1, 385 do
     lines[epoch] = json.encode { event = 'epoch', epoch = epoch, train_accuracy = epoch / 1000 } .. '\n'
   end
-  local sizes = require 'pushdown.record.declared'(pd.root .. '/scripts/experiments/nspda/train.lua')
+  local sizes = require 'pushdown.record.declared'(pd.root .. '/scripts/experiments/nspda.lua')
   local options = { task = 'an_bn', model = 'lstm' }
   for key, value in pairs(sizes.full) do options[key] = options[key] or value end
   files.write(folder .. '/metrics.jsonl', table.concat(lines))
@@ -264,7 +264,7 @@ test('of long curves some epochs are kept, and the others lie on lines between t
   has(curve, 'epoch=1..385/3;train_accuracy=.001 .004 .007 ')
   local again = path 'again/restart-1'
   record.take_over({ { grid = name, point = point, restart = 1, seed = seed, flags = {}, folder = again,
-    script = pd.root .. '/scripts/experiments/nspda/train.lua', options = { task = 'an_bn', model = 'lstm' } } },
+    script = pd.root .. '/scripts/experiments/nspda.lua', options = { task = 'an_bn', model = 'lstm' } } },
     path 'long/runs.csv')
   local history = require 'pushdown.runs'.history(again)
   test.equal(#history, 385)
@@ -279,7 +279,7 @@ test('the records of the repository can be taken over', function()
     for _, list in pairs(taken.entries) do
       for _, entry in ipairs(list) do
         local defaults = require 'pushdown.record.declared'(
-          ('%s/scripts/experiments/%s.lua'):format(pd.root, entry.fields.experiment)).full
+          require 'pushdown.record.folder'.script(entry.fields.experiment)).full
         for option in pairs(entry.options) do
           if defaults[option] == nil then error(('%s: --%s is unknown today'):format(name, option)) end
         end

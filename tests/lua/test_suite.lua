@@ -4,21 +4,19 @@ local pd = require 'pushdown'
 local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local suite = require 'pushdown.suite'
 local test = require 'pushdown.test'
 
 local flare = pd.root .. '/scripts/experiments/flare/'
 local folder = test.folder()
 
 local function run(script, ...)
-  return test.run({ pd.root .. '/scripts/experiments/' .. script, ... },
-    { folder = folder, environment = 'OMP_NUM_THREADS=1' })
+  return test.run({ script, ... }, { folder = folder, environment = 'OMP_NUM_THREADS=1' })
 end
 
 local function words(text) return pd.tables.matches(text, '%S+') end
 
 test('the loss of recognition and next symbols is that of final and joint', function()
-  dofile(flare .. 'protocol.lua')
+  pd.paper.load 'flare'
   local function loss(objective, strings, labels)
     local data = pd.task.labelled_dataset { alphabet = { 'a', 'b' }, strings = strings, labels = labels }
     local model = pd.model.recognizer { alphabet = { 'a', 'b' }, controller = { kind = 'lstm', hidden = 5 },
@@ -39,7 +37,7 @@ test('the loss of recognition and next symbols is that of final and joint', func
 end)
 
 test('the loss of sets of next symbols, with and without an end symbol that is read', function()
-  dofile(flare .. 'protocol.lua')
+  pd.paper.load 'flare'
   local sets = { { { 'a', 'b' }, { 'b' }, { 'a', '' } }, {} }
   local data = pd.task.labelled_dataset { alphabet = { 'a', 'b' }, strings = { 'a b', 'b b' }, labels = { true, false },
     next_symbols = sets }
@@ -129,11 +127,11 @@ test('published numbers', function()
   local path = folder .. '/published.csv'
   local function fails(pattern, text)
     files.write(path, text)
-    test.fails(pattern, function() suite.published(path, { 'one', 'two' }) end)
+    test.fails(pattern, function() pd.paper.published(path, { 'one', 'two' }) end)
   end
-  test.equal(#suite.published('', {}).models, 0)
+  test.equal(#pd.paper.published('', {}).models, 0)
   files.write(path, 'task,model,score,source\none,LSTM,61.5,A\ntwo,LSTM,7,A\none,Tape-RNN,100,"B, p. 3"\n')
-  local found = suite.published(path, { 'one', 'two' })
+  local found = pd.paper.published(path, { 'one', 'two' })
   test.equal(table.concat(found.models, ' '), 'LSTM Tape-RNN')
   test.equal(found.scores.LSTM.two, 7)
   test.equal(table.concat(found.sources, '|'), 'A|B, p. 3')
@@ -144,20 +142,20 @@ test('published numbers', function()
   fails('a second score of LSTM on one', 'task,model,score,source\none,LSTM,1,A\none,LSTM,2,A\n')
   -- Only the tasks of the result are shown.
   files.write(path, 'task,model,score,source\none,LSTM,61.5,A\ntwo,Tape-RNN,7,B\n')
-  local shown = suite.published(path, { 'one', 'two' }, { 'two' })
+  local shown = pd.paper.published(path, { 'one', 'two' }, { 'two' })
   test.equal(table.concat(shown.models, ' ') .. '|' .. table.concat(shown.sources, ' '), 'Tape-RNN|B')
-  test.equal(#suite.published('none', {}).models, 0)
+  test.equal(#pd.paper.published('none', {}).models, 0)
   local tasks = {}
   for i, task in ipairs(pd.task.chomsky_tasks()) do tasks[i] = task.name end
-  assert(#suite.published(pd.root .. '/scripts/experiments/chomsky/published.csv', tasks).sources > 0)
+  assert(#pd.paper.published(pd.root .. '/scripts/experiments/chomsky/published.csv', tasks).sources > 0)
   -- Folders of the benchmark are named differently.
-  local protocol = dofile(flare .. 'protocol.lua')
-  local of_folders = suite.published(flare .. 'published.csv', protocol.tasks,
+  local protocol = pd.paper.load 'flare'.measures
+  local of_folders = pd.paper.published(flare .. 'published.csv', protocol.tasks,
     { 'marked-copy', 'modular-arithmetic-simple' }, protocol.name_of)
   test.equal(of_folders.scores.RNN['marked-copy'], 76)
   test.equal(of_folders.scores.LSTM['modular-arithmetic-simple'], 98)
   test.equal(#of_folders.sources, 2)
-  for _, tasks_of in pairs(suite.published(flare .. 'published.csv', protocol.tasks).scores) do
+  for _, tasks_of in pairs(pd.paper.published(flare .. 'published.csv', protocol.tasks).scores) do
     assert(tasks_of.dyck_2_3 and tasks_of.stack_manipulation)
   end
 end)
@@ -168,7 +166,7 @@ test('validation chooses, and a finished search is not made again', function()
   local place = folder .. '/scores'
   local arguments = { '--smoke', '--tasks', 'reverse_string', '--models', 'lstm', '--samples', '3', '--restarts', '2',
     '--workers', '1', '--folder', grid, '--published', path }
-  local output, status = run('chomsky/scores.lua', '--run-folder', place, unpack(arguments))
+  local output, status = run('chomsky', 'scores', '--run-folder', place, unpack(arguments))
   assert(status == 0, output)
   assert(output:find('6 runs', 1, true), output)
   local settings, best = {}, nil
@@ -203,7 +201,7 @@ test('validation chooses, and a finished search is not made again', function()
     'index.html' } do
     assert(files.exists(place .. '/' .. name), name)
   end
-  output, status = run('chomsky/scores.lua', '--run-folder', folder .. '/again', unpack(arguments))
+  output, status = run('chomsky', 'scores', '--run-folder', folder .. '/again', unpack(arguments))
   assert(status == 0 and output:find('6 were finished before', 1, true), output)
   test.equal(files.read(folder .. '/again/scores.csv'), files.read(place .. '/scores.csv'))
 end)
@@ -212,7 +210,7 @@ test('the end of a target of known length is not predicted', function()
   for _, model in ipairs { 'stack_rnn', 'ns_rnn', 'transformer' } do
     local place = folder .. '/ends-' .. model
     -- With this rate the last update is not the best one; it is scored nevertheless. Units with ReLU would all be 0.
-    local output, status = run('chomsky/train.lua', '--smoke', '--model', model, '--learning-rate', '1',
+    local output, status = run('chomsky', '--smoke', '--model', model, '--learning-rate', '1',
       '--activation', 'tanh', '--no-rectified', '--vector', 'sigmoid', '--run-folder', place)
     assert(status == 0, output)
     -- The updates are those of the paper.
@@ -241,7 +239,7 @@ test('the networks of Delétang et al. train as published', function()
     { 'rnn', 'odds_first', '--activation', 'tanh', '--no-rectified' },
   } do
     local place = ('%s/published-%d'):format(folder, i)
-    local output, status = run('chomsky/train.lua', '--smoke', '--run-folder', place, '--model', case[1], '--task',
+    local output, status = run('chomsky', '--smoke', '--run-folder', place, '--model', case[1], '--task',
       case[2], unpack(case, 3))
     assert(status == 0, output)
     local trained = pd.model.load(place, { which = 'last' })
@@ -264,16 +262,16 @@ test('the networks of Delétang et al. train as published', function()
       test.near(tonumber(select(2, csv.read(place .. '/lengths.csv'))[6].accuracy), found.prediction_accuracy, 1e-12)
     end
   end
-  local output, status = run('chomsky/train.lua', '--smoke', '--lengths', '0,4')
+  local output, status = run('chomsky', '--smoke', '--lengths', '0,4')
   assert(status == 1 and output:find('1 <= lowest', 1, true), output)
-  output, status = run('chomsky/train.lua', '--smoke', '--model', 'tape_rnn', '--cells', '0')
+  output, status = run('chomsky', '--smoke', '--model', 'tape_rnn', '--cells', '0')
   assert(status ~= 0 and output:find("'--cells' must be at least 1, got 0", 1, true), output)
 end)
 
 test('recognizers of FLaRe have the layers and about as many parameters as are wanted', function()
   for _, model in ipairs { 'rnn', 'rns' } do
     local place = folder .. '/budget-' .. model
-    local output, status = run('flare/train.lua', '--smoke', '--model', model, '--parameter-budget', '3000',
+    local output, status = run('flare', '--smoke', '--model', model, '--parameter-budget', '3000',
       '--recurrent-layers', '3', '--run-folder', place)
     assert(status == 0, output)
     local trained = pd.model.load(place)
@@ -284,7 +282,7 @@ test('recognizers of FLaRe have the layers and about as many parameters as are w
     -- One unit more or less is farther away from the budget.
     local miss = math.abs(trained:parameter_count() - 3000)
     for _, other in ipairs { hidden - 1, hidden + 1 } do
-      output, status = run('flare/train.lua', '--smoke', '--model', model, '--hidden', tostring(other),
+      output, status = run('flare', '--smoke', '--model', model, '--hidden', tostring(other),
         '--recurrent-layers', '3', '--run-folder', place .. other)
       assert(status == 0, output)
       assert(math.abs(pd.model.load(place .. other):parameter_count() - 3000) >= miss)
@@ -293,7 +291,7 @@ test('recognizers of FLaRe have the layers and about as many parameters as are w
 end)
 
 test('transformers with several encodings of positions are shown with their best', function()
-  local output, status = run('chomsky/scores.lua', '--smoke', '--tasks', 'reverse_string', '--models',
+  local output, status = run('chomsky', 'scores', '--smoke', '--tasks', 'reverse_string', '--models',
     'rnn,transformer,transformer_none,transformer_rotary,transformer_alibi,transformer_relative,transformer_randomized',
     '--learning-rates', '1e-3,1e-3', '--batches', '2,2', '--restarts', '2', '--workers', '1', '--folder',
     folder .. '/encodings', '--run-folder', folder .. '/encoded')
@@ -325,15 +323,15 @@ end)
 
 test('three numbers are a list of which all are tried, and the least loss chooses', function()
   local grid = folder .. '/list'
-  local output, status = run('chomsky/scores.lua', '--smoke', '--tasks', 'cycle_navigation', '--models', 'transformer',
+  local output, status = run('chomsky', 'scores', '--smoke', '--tasks', 'cycle_navigation', '--models', 'transformer',
     '--learning-rates', '1e-3,2e-3,3e-3', '--batches', '2,2', '--workers', '1', '--folder', grid, '--run-folder',
     folder .. '/listed')
   assert(status == 0 and output:find('3 runs', 1, true), output)
   test.equal(#files.find(grid, 'result%.json$'), 3)
   assert(files.read(folder .. '/listed/scores.csv'):find('61.9', 1, true))
-  output, status = run('chomsky/scores.lua', '--smoke', '--learning-rates', '1e-3', '--folder', grid)
+  output, status = run('chomsky', 'scores', '--smoke', '--learning-rates', '1e-3', '--folder', grid)
   assert(status == 1 and output:find('--learning-rates must be two numbers', 1, true), output)
-  output, status = run('flare/scores.lua', '--smoke', '--tasks', 'parity', '--models', 'lstm', '--samples', '3',
+  output, status = run('flare', 'scores', '--smoke', '--tasks', 'parity', '--models', 'lstm', '--samples', '3',
     '--workers', '1', '--folder', folder .. '/flare', '--run-folder', folder .. '/losses')
   assert(status == 0, output)
   local least, chosen = math.huge, nil
@@ -361,7 +359,7 @@ end)
 
 test('a training continues with more updates or epochs', function()
   for _, case in ipairs { { 'chomsky', '--steps', 'steps', 6 }, { 'flare', '--epochs', 'epochs', 4 } } do
-    local script, place = case[1] .. '/train.lua', ('%s/%s-on'):format(folder, case[1])
+    local script, place = case[1], ('%s/%s-on'):format(folder, case[1])
     local extra = case[1] == 'flare' and { '--loss', 'recognition+lm', '--patience', '0' } or {}
     local output, status = run(script, '--smoke', '--run-folder', place, unpack(extra))
     assert(status == 0, output)
@@ -387,18 +385,18 @@ test("languages come from the benchmark's folders", function()
     files.write(place .. '/main.tok', ('0 1 # 1 0\n1 # 0\n'):rep(4))
     files.write(place .. '/labels.txt', ('1\n0\n'):rep(4))
   end
-  local output, status = run('flare/train.lua', '--smoke', '--data', folder .. '/bench', '--task', 'odds-first',
+  local output, status = run('flare', '--smoke', '--data', folder .. '/bench', '--task', 'odds-first',
     '--run-folder', folder .. '/own')
   assert(status == 0, output)
   assert(json.decode(files.read(folder .. '/own/result.json')).score >= 0)
-  output, status = run('flare/train.lua', '--smoke', '--task', 'odds-first')
+  output, status = run('flare', '--smoke', '--task', 'odds-first')
   assert(status == 1 and output:find('or --data with', 1, true), output)
-  output, status = run('flare/train.lua', '--smoke', '--data', folder .. '/bench', '--task', 'odds-first', '--near',
+  output, status = run('flare', '--smoke', '--data', folder .. '/bench', '--task', 'odds-first', '--near',
     '8')
   assert(status == 1 and output:find('--near, --valid-near and --first-epochs need strings', 1, true), output)
-  output, status = run('flare/train.lua', '--smoke', '--task', 'parity', '--near', '8')
+  output, status = run('flare', '--smoke', '--task', 'parity', '--near', '8')
   assert(status == 1 and output:find('parity has no hard negatives', 1, true), output)
-  output, status = run('chomsky/train.lua', '--smoke', '--longest', '4')
+  output, status = run('chomsky', '--smoke', '--longest', '4')
   assert(status == 1 and output:find('--longest must be above the training lengths, 4, got 4', 1, true), output)
 end)
 

@@ -20,9 +20,7 @@ files.write(folder .. '/ptb.train.txt', text(40))
 files.write(folder .. '/ptb.valid.txt', text(9) .. 'a cow ran\n')
 files.write(folder .. '/ptb.test.txt', text(7))
 
-local function script(name, ...)
-  return test.run({ pd.root .. '/scripts/experiments/diffstk/' .. name, ... }, { folder = top })
-end
+local function script(...) return test.run({ 'diffstk_words', ... }, { folder = top }) end
 
 local corpus = pd.task.corpus(folder)
 
@@ -134,7 +132,7 @@ end)
 test('an interrupted run continues and gives the same numbers', function()
   local run_folder = top .. '/one'
   local function train(...)
-    return script('train_words.lua', '--smoke', '--data', folder, '--model', 'diffstk_mirnn', '--run-folder',
+    return script('--smoke', '--data', folder, '--model', 'diffstk_mirnn', '--run-folder',
       run_folder, ...)
   end
   local output, status = train()
@@ -162,7 +160,7 @@ end)
 
 test('table 5 has the numbers of the paper next to ours', function()
   local run_folder = top .. '/table5'
-  local output, status = script('table5.lua', '--smoke', '--data', folder, '--rows', 'LSTM,DiffStk-MRNN',
+  local output, status = script('table5', '--smoke', '--data', folder, '--rows', 'LSTM,DiffStk-MRNN',
     '--run-folder', run_folder, '--folder', top .. '/grid')
   assert(status == 0, output)
   local csv = files.read(run_folder .. '/table5.csv')
@@ -177,7 +175,7 @@ test('table 5 has the numbers of the paper next to ours', function()
   assert(csv:find(('%.10g'):format(result.valid_perplexity):sub(1, 8), 1, true), csv)
   -- The runs exist, but with another corpus they are not the wanted ones.
   local function again(data)
-    return script('table5.lua', '--smoke', '--data', data, '--rows', 'LSTM', '--folder', top .. '/grid')
+    return script('table5', '--smoke', '--data', data, '--rows', 'LSTM', '--folder', top .. '/grid')
   end
   output, status = again(folder .. '/ptb.train.txt')
   assert(status ~= 0 and output:find('data was [^\n]*/ptb and is [^\n]*/ptb.train.txt now'), output)

@@ -108,9 +108,9 @@ TEST_F(Prompt, KeepsTheLastValueTimesAndRunsScripts) {
       {"end\n", ", processor "},
       {":run " + home_ + "/script.lua 'two words' b\nmade\n", "\ntwo words2\n"},
       {":run " + home_ + "/script.lua leave\n", "ended with status 3"},
-      {":ru\t ns_rnn/tran\n", ""},  // :run and :runs
+      {":ru\t ns_rn\n", ""},  // :run and :runs
   }));
-  EXPECT_TRUE(terminal.expect("here and none in") && terminal.expect("'ns_rnn/train'?"))
+  EXPECT_TRUE(terminal.expect("here and none in") && terminal.expect("'ns_rnn'?"))
       << terminal.screen();
   ASSERT_TRUE(terminal.play({
       {":tme 5\n",

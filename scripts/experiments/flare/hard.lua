@@ -1,14 +1,10 @@
--- Recognizers with and without a stack on languages with hard negatives, all trained in the same way with some hard
--- negatives among the training strings, and measured on the paper's kind of test strings and on hard negatives
--- (scripts/lib/languages/labelled.lua). Simple classifiers, the floors, learn from the same strings. hard_table.lua and
--- hard_rest.lua are two tables.
-local experiment = require 'pushdown.experiment'
+-- Tables of recognizers with and without a stack on languages with hard negatives, all trained in the same way with
+-- some hard negatives among the training strings, and measured on the paper's kind of test strings and on hard
+-- negatives (scripts/lib/languages/labelled.lua). Simple classifiers, the floors, learn from the same strings.
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
+local scores = require 'pushdown.paper.scores'
 local statistics = require 'pushdown.statistics'
-local suite = require 'pushdown.suite'
-local here = arg[0]:match('^(.*/)') or ''
-local protocol = dofile(here .. 'protocol.lua')
 
 -- The protocol of the tables, the same for all networks and languages.
 local defaults = { lengths = { 0, 40 }, first_lengths = { 0, 20 }, long_lengths = { 0, 80 }, test_lengths = { 0, 200 },
@@ -18,24 +14,15 @@ local defaults = { lengths = { 0, 40 }, first_lengths = { 0, 20 }, long_lengths 
   parameter_budget = 0, hidden = 24, recurrent_layers = 1, embedding = false, initial_state = 'zero', layers = 2,
   heads = 4, vector_states = 1, vector_symbols = 2 }
 local quick = { strings = 800, near = 400, first_epochs = 4, epochs = 2, test_strings = 100, hard_strings = 100,
-  test_lengths = { 0, 80 }, restarts = 1, folder = 'runs/flare/quick_hard' }
-local smoke = pd.tables.merged({ near = 8, valid_near = 4, first_lengths = { 0, 6 }, first_epochs = 1, restarts = 1,
-  tasks = { 'dyck_2', 'reversals' }, models = { 'gru', 'selective_ssm', 'superposition' },
-  folder = 'runs/flare/smoke_hard' }, protocol.smoke)
+  test_lengths = { 0, 80 }, valid_strings = 300, restarts = 1 }
+local smoke = { near = 8, valid_near = 4, first_lengths = { 0, 6 }, first_epochs = 1, restarts = 1,
+  tasks = { 'dyck_2', 'reversals' }, models = { 'gru', 'selective_ssm', 'superposition' } }
 
-local settings = experiment.join_options(protocol.options, protocol.run_options)
-local all = experiment.join_options(protocol.tasks, protocol.beyond)
--- hard(spec): makes the table of the script. spec: name and doc of the script; tasks, its languages; restarts, seeds.
-return function(spec)
-  local declared = experiment.join_options(suite.options { tasks = spec.tasks, choices = all,
-    models = protocol.model_names, restarts = spec.restarts, folder = 'runs/flare/hard', searched = {} },
-    protocol.with_defaults(settings, defaults))
-
-  local options, run = experiment.start { name = spec.name, doc = spec.doc, options = declared, quick = quick,
-    smoke = smoke }
-
-  local found = suite.train { name = 'flare/hard', script = here .. 'train.lua', options = options,
-    published = here .. 'published.csv', known = all, settings = settings, choose = { 'valid_loss' }, searched = {} }
+local function make(training, paper, options, run)
+  local found = scores.settings(paper, options, { searched = {}, also = {}, choose = { 'valid_loss' },
+    published_of = function()
+      return pd.paper.published(paper:published_path(options), options.choices, options.tasks)
+    end })
 
   -- {score =, hard_accuracy =} of a cell: {mean =, best =, n =}, in percent; nil without a finished run.
   local function cell(task, model, key)
@@ -51,7 +38,7 @@ return function(spec)
       floor = {} } }
   local classifiers = {}  -- those of the floors on hard negatives
   for _, task in ipairs(options.tasks) do
-    local of_test, of_hard = protocol.floors(pd.tables.merged({ task = task }, options))
+    local of_test, of_hard = training.floors(pd.tables.merged({ task = task }, options))
     tests[1].floor[task], tests[2].floor[task] = 100 - of_test.error, of_hard and 100 - of_hard.error or ''
     classifiers[task] = of_hard and of_hard.classifier or ''
   end
@@ -59,10 +46,10 @@ return function(spec)
   for _, test in ipairs(tests) do
     local columns, rows = { 'language', { 'floor', format = '%.1f' } }, {}
     local published = test.key == 'score' and found.published or { models = {} }
-    for _, model in ipairs(options.models) do columns[#columns + 1] = protocol.models[model].label end
+    for _, model in ipairs(options.models) do columns[#columns + 1] = paper.models[model].label end
     for _, model in ipairs(published.models) do columns[#columns + 1] = model .. ' (published)' end
     for i, task in ipairs(options.tasks) do
-      rows[i] = { protocol.title(task), test.floor[task] }
+      rows[i] = { paper.title(task), test.floor[task] }
       for _, model in ipairs(options.models) do
         local of = cell(task, model, test.key)
         local text = of and (options.restarts == 1 and '%.1f' or '%.1f (%.1f)'):format(of.mean, of.best) or ''
@@ -83,8 +70,8 @@ return function(spec)
   local function best_of(task, with_stack)
     local best = { mean = -1, label = '' }
     for _, model in ipairs(options.models) do
-      local of = (protocol.models[model].stack ~= nil) == with_stack and cell(task, model, 'hard_accuracy')
-      if of and of.mean > best.mean then best = { mean = of.mean, label = protocol.models[model].label } end
+      local of = (paper.models[model].stack ~= nil) == with_stack and cell(task, model, 'hard_accuracy')
+      if of and of.mean > best.mean then best = { mean = of.mean, label = paper.models[model].label } end
     end
     return best
   end
@@ -94,7 +81,7 @@ return function(spec)
     local without, with, floor = best_of(task, false), best_of(task, true), tests[2].floor[task]
     local is_above = with.mean > without.mean and (floor == '' or with.mean > floor)
     above = above + (is_above and 1 or 0)
-    rows[i] = { protocol.title(task), floor, classifiers[task], without.label,
+    rows[i] = { paper.title(task), floor, classifiers[task], without.label,
       without.mean >= 0 and without.mean or '', with.label, with.mean >= 0 and with.mean or '',
       is_above and 'yes' or 'no' }
   end
@@ -104,9 +91,9 @@ return function(spec)
     'above both' }, rows = rows, note = found.rows.note })
 
   local titles = {}
-  for i, task in ipairs(options.tasks) do titles[i] = protocol.title(task) end
+  for i, task in ipairs(options.tasks) do titles[i] = paper.title(task) end
   for k, model in ipairs(options.models) do
-    series[k] = { name = protocol.models[model].label, y = {} }
+    series[k] = { name = paper.models[model].label, y = {} }
     for i, task in ipairs(options.tasks) do
       local of = cell(task, model, 'hard_accuracy')
       series[k].y[i] = of and of.mean or 0 / 0
@@ -114,8 +101,20 @@ return function(spec)
   end
   run:picture('hard-negatives', plot.bars { categories = titles, series = series, width = 900, y_min = 40, y_max = 100,
     y_label = 'correctly classified (%)', title = 'Hard negatives, mean of the seeds' })
-  run:finish { runs = #found.rows, failed = found.rows.failed, above = above }
-  if found.rows.failed > 0 then
-    error(('%d of %d runs failed; their ends are shown above'):format(found.rows.failed, #found.rows), 0)
+  paper:finish(run, found.rows, { above = above })
+end
+
+-- hard(training, settings, spec) -> the table of a paper. settings: the options of a training; spec: doc, tasks and
+-- restarts, the default number of seeds.
+return function(training, settings, spec)
+  local all = {}
+  for _, list in ipairs { training.tasks, training.beyond } do
+    for _, task in ipairs(list) do all[#all + 1] = task end
   end
+  return { doc = spec.doc, tasks = spec.tasks, choices = all, models = 'all', restarts = spec.restarts, folder = 'hard',
+    grid = 'flare/hard', options = { scores.published_option }, settings = pd.paper.with_defaults(settings, defaults),
+    quick = quick, smoke = smoke, make = function(paper, options, run)
+      options.choices = all
+      make(training, paper, options, run)
+    end }
 end

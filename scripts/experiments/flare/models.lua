@@ -1,7 +1,7 @@
 -- The models that are compared as recognizers: label, and the options of a recognizer, which may be functions of the
 -- options of the run. without_noise: the cell does not read its old hidden vector, which noise would change. Further
 -- models are further entries.
-local suite = require 'pushdown.suite'
+local pd = require 'pushdown'
 
 local function controller(kind)
   return function(options) return { kind = kind, hidden = options.hidden, layers = options.recurrent_layers } end
@@ -32,5 +32,5 @@ local models = {
       size = options.cell }
   end },
 }
-for i, row in ipairs(suite.transformers()) do table.insert(models, i + 4, row) end
+for i, row in ipairs(pd.paper.transformers()) do table.insert(models, i + 4, row) end
 return models

@@ -1,64 +1,11 @@
--- Shared by the table scripts: trains the runs of the cells of a table of Mali et al. (2019) and shows
--- their results beside those of the paper.
---
--- A cell is { task =, row =, column =, paper =, point = }; the point has options of train.lua. Cells with
--- the same point share their runs, also between tables.
+-- The tables of Mali et al. (2019). A cell is { task =, row =, column =, paper =, point = }.
 local pd = require 'pushdown'
-local cells = require 'pushdown.cells'
-local experiment = require 'pushdown.experiment'
 local runs = require 'pushdown.runs'
 local statistics = require 'pushdown.statistics'
-local here = arg[0]:match('^(.*/)') or ''
-local protocol = dofile(here .. 'protocol.lua')
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
+local training, statistics_of = dofile(here .. 'training.lua'), pd.paper.statistics
 
-local M = { protocol = protocol }
-
--- Reads the command line of a table script: name, doc, tasks (the columns of the table).
-function M.start(given)
-  local options = cells.options { tasks = given.tasks, restarts = 5, folder = 'runs/nspda/grid',
-    columns = 'second-order (M1) or third-order (M2) columns alone; none: both' }
-  table.insert(options, 4, { 'noise', 'own', 'noise on the weights unless the table sets it; own: that of the model',
-    choices = { 'own', 'on', 'off' } })
-  table.insert(options, 5, { 'learning', 'own', 'learning algorithm unless the table sets it; own: that of the model',
-    choices = { 'own', 'bptt', 'tbptt', 'rtrl', 'uoro' } })
-  return experiment.start { name = given.name, doc = given.doc, options = protocol.with_options(options),
-    quick = pd.tables.merged({ restarts = 2, folder = 'runs/nspda/quick_grid' }, protocol.quick),
-    smoke = pd.tables.merged({ restarts = 1, folder = 'runs/nspda/smoke_grid', tasks = { given.tasks[1] } },
-      protocol.smoke) }
-end
-
--- The cells of a table in which every language has a second-order and a third-order column. rows: lists of
--- the row's name, the argument of `point`, and the paper's two numbers for each task; point(key, order): the
--- options of train.lua, with order 1 or 2 for the two columns.
-function M.cells(tasks, columns, rows, point)
-  local all = {}
-  for t, task in ipairs(tasks) do
-    for _, row in ipairs(rows) do
-      for order, column in ipairs(columns) do
-        all[#all + 1] = { task = task, row = row[1], column = column, paper = row[2 + t][order],
-          point = point(row[2], order) }
-      end
-    end
-  end
-  return all
-end
-
--- The NSPDA of a column.
-M.nspda = { 'nspda_2', 'nspda_3' }
-
--- Trains unfinished runs. Every cell gets `runs`: the finished rows of the grid.
-function M.run(options, all)
-  for _, cell in ipairs(all) do
-    local point = {}
-    for key, value in pairs(cell.point) do point[key] = value end
-    for _, key in ipairs { 'noise', 'learning' } do
-      if options[key] ~= 'own' then point[key] = point[key] or options[key] end
-    end
-    cell.point = point
-  end
-  return cells.train { cells = all, options = options, settings = protocol.options, name = 'nspda',
-    script = here .. 'train.lua' }
-end
+local M = { training = training }
 
 -- The mean training accuracy over a cell's runs, in percent, after every epoch; a run that has ended keeps
 -- its last value.
@@ -82,7 +29,7 @@ end
 -- The smallest test error, in percent, of simple classifiers that know nothing of the language, and its classifier.
 local function floor_of(options, task)
   local grammar = pd.grammar.load(task)
-  return protocol.training_data(options, grammar, 1):floor(protocol.test_data(options, grammar))
+  return training.training_data(options, grammar, 1):floor(training.test_data(options, grammar))
 end
 
 -- Algorithm 1 of the paper ends when the network has "converged on V", which can also mean the validation strings. The
@@ -102,22 +49,22 @@ end
 
 -- Shows and saves the table and the curves. metric: key of result.json; others: further { key, title }
 -- whose means and deviations are shown.
-function M.finish(run, options, kept, rows, given)
+local function finish(paper, run, options, kept, rows, given)
   local lines, floors = {}, {}
   for _, task in ipairs(options.tasks) do floors[task] = floor_of(options, task) end
   for _, cell in ipairs(kept) do
     local converged, more = 0, {}
     for _, one in ipairs(cell.runs) do converged = converged + (one.result.converged and 1 or 0) end
-    local mean, deviation, best = cells.statistics(cell, given.metric)
+    local mean, deviation, best = statistics_of(cell, given.metric)
     for _, other in ipairs(given.others or {}) do
-      local value, spread = cells.statistics(cell, other[1])
+      local value, spread = statistics_of(cell, other[1])
       more[#more + 1], more[#more + 2] = value, spread or 'NA'
     end
-    local line = { protocol.titles[cell.task], cell.row, cell.column or '', cell.paper or 'NA', mean, deviation or 'NA',
+    local line = { training.titles[cell.task], cell.row, cell.column or '', cell.paper or 'NA', mean, deviation or 'NA',
       best, ('%d of %d'):format(converged, #cell.runs), converged_on_validation(cell) }
     for _, value in ipairs(more) do line[#line + 1] = value end
     line[#line + 1] = floors[cell.task].error
-    line[#line + 1] = require 'pushdown.grid'.point_name(cell.point)
+    line[#line + 1] = cell.name
     lines[#lines + 1] = line
   end
   local columns = { 'language', given.row_title or 'model', 'order', 'paper', { 'ours: mean', format = given.format },
@@ -135,7 +82,7 @@ function M.finish(run, options, kept, rows, given)
       if cell.task == task and #cell.runs > 0 then all[#all + 1] = curve(cell) end
     end
     if #all > 0 then
-      run:lines('convergence-' .. task, { title = protocol.titles[task], x_label = 'epoch',
+      run:lines('convergence-' .. task, { title = training.titles[task], x_label = 'epoch',
         y_label = 'correctly classified training strings (%)', series = all })
     end
   end
@@ -143,11 +90,99 @@ function M.finish(run, options, kept, rows, given)
     .. 'validation: an epoch without a validation error (the first ones). Runs that did not converge count with their\n'
     .. 'last value. Curves, all runs and settings: ' .. run.folder)
   for _, task in ipairs(options.tasks) do
-    print(('Floor of the test error of %s: %.2f %% (%s).'):format(protocol.titles[task], floors[task].error,
+    print(('Floor of the test error of %s: %.2f %% (%s).'):format(training.titles[task], floors[task].error,
       floors[task].classifier))
   end
-  cells.finish(run, rows, given.name, { 'epochs', 'converged', 'characters', 'train_error', 'validation_error',
+  paper:keep_runs(run, rows, given.name, { 'epochs', 'converged', 'characters', 'train_error', 'validation_error',
     'test_error', 'seconds' })
+end
+
+-- Trains the cells of a table, whose points have the options --noise and --learning unless the table sets them.
+local function train(paper, options, all)
+  for _, cell in ipairs(all) do
+    for _, key in ipairs { 'noise', 'learning' } do
+      if options[key] ~= 'own' then cell.point[key] = cell.point[key] or options[key] end
+    end
+  end
+  return paper:cells(options, all)
+end
+
+-- tables.orders{rows =, columns =, point =, ...} -> the function make of a table in which every language has a
+-- second-order and a third-order column. rows: lists of the row's name, the argument of `point`, and the paper's two
+-- numbers for each task; point(key, order): the options of a training, with order 1 or 2 for the two columns. The other
+-- fields describe the table: name, title, row_title, metric (a key of result.json) with its format, and others,
+-- { key, title } of further numbers whose means and deviations are shown.
+function M.orders(given)
+  return function(paper, options, run)
+    local all = {}
+    for t, task in ipairs(given.tasks) do
+      for _, row in ipairs(given.rows) do
+        for order, column in ipairs(given.columns) do
+          all[#all + 1] = { task = task, row = row[1], column = column, paper = row[2 + t][order],
+            point = given.point(row[2], order) }
+        end
+      end
+    end
+    local kept, rows = train(paper, options, all)
+    finish(paper, run, options, kept, rows, given)
+  end
+end
+
+-- tables.models(name, models, numbers) -> the function make of a table of training and test errors. numbers: for each
+-- model the test errors of the paper, language by language.
+function M.models(name, models, numbers)
+  return function(paper, options, run)
+    local all = {}
+    for t, task in ipairs(training.tasks) do
+      for _, model in ipairs(models) do
+        -- Sets the hint as the other tables do, so that the runs are shared.
+        all[#all + 1] = { task = task, row = paper.models[model].label, paper = numbers[model][t],
+          point = { model = model, hint = model:find '^nspda' and 'hint_2' or nil } }
+      end
+    end
+    local kept, rows = train(paper, options, all)
+    finish(paper, run, options, kept, rows, { name = name, metric = 'test_error', format = '%.2f',
+      title = 'Test error in percent on strings longer than all training strings.',
+      others = { { 'train_error', 'train error %' }, { 'epochs', 'epochs' } } })
+  end
+end
+
+-- Networks that are programmed instead of trained, on long strings. Palindromes have a marked centre, because no
+-- deterministic automaton recognizes unmarked ones.
+function M.programmed(_, options, run)
+  local rows, wrong = {}, 0
+  local curves = {}
+  for _, task in ipairs(options.tasks) do
+    local grammar = pd.grammar.load(task)
+    for _, order in ipairs { 'second', 'third' } do
+      local neurons = order == 'second' and 40 or 8
+      local model = pd.model.recognizer { alphabet = grammar:alphabet(), architecture = 'nspda', order = order,
+        states = neurons, seed = options.seed }
+      local report = pd.model.insert_rules(model, task .. '/whole')
+      local series = { name = training.titles[task] .. ' ' .. order, x = {}, y = {}, markers = true }
+      for _, n in ipairs(options.n) do
+        local shortest = math.max(n - 20, 1)
+        local data = pd.task.labelled { grammar = grammar, lengths = { shortest, n }, positives = options.positives,
+          negatives = options.negatives, distinct = 'none', difficult = 1, swaps = { 1, 2, 3 },
+          edits = { 'replace', 'insert', 'delete', 'transpose' }, seed = options.seed + n }
+        local told = pd.train.evaluate(model, data)
+        wrong = wrong + told.missed + told.false_positives
+        rows[#rows + 1] = { training.titles[task], order, n, told.positives, told.strings - told.positives,
+          task == 'parenthesis' and 'NA' or '0.0', told.error, report.strength, report.margin }
+        series.x[#series.x + 1], series.y[#series.y + 1] = n, told.error
+      end
+      curves[#curves + 1] = series
+    end
+  end
+  run:table('table5', {
+    title = 'Errors of programmed networks in percent, without training; hint whole.lua of each language.',
+    columns = { 'language', 'order', 'n', 'valid', 'invalid', 'paper', { 'error %', format = '%.2f' },
+      { 'strength', format = '%.4g' }, { 'margin', format = '%.3f' } },
+    rows = rows })
+  run:lines('table5', { title = 'Programmed networks', x_label = 'longest string', y_label = 'error (%)',
+    series = curves })
+  print(('\n%d of %d strings were misclassified.'):format(wrong, #rows * (options.positives + options.negatives)))
+  run:finish { wrong = wrong }
 end
 
 return M

@@ -96,7 +96,7 @@ end
 -- fields.
 function M.run(line)
   local words = words_of(line)
-  if #words == 0 then error(':run needs a script, as in :run ns_rnn/train --smoke', 0) end
+  if #words == 0 then error(':run needs a script, as in :run ns_rnn --smoke', 0) end
   local path, problem = files.script(table.remove(words, 1))
   if not path then error(':run: ' .. problem, 0) end
   run_script(path, words)

@@ -45,6 +45,11 @@ local function place_of(folder, experiment, seed)
   end
 end
 
+-- folder.script(experiment) -> the paper whose training has this name, such as ns_rnn/train.
+function M.script(experiment)
+  return ('%s/scripts/experiments/%s.lua'):format(pd.root, experiment:match '^[^/]+')
+end
+
 -- The names of the script's options on a command line.
 local function given_names(words, options)
   local given = {}
@@ -127,7 +132,7 @@ function M.read(folder, absent)
   local grid, point, restart = place_of(folder, made.experiment, result.seed)
   if not grid then return nil, 'not a run of a grid, judging by its seed and folder' end
 
-  local sizes = declared(pd.root .. '/scripts/experiments/' .. made.experiment .. '.lua')
+  local sizes = declared(M.script(made.experiment))
   local options = {}
   for name, value in pairs(made.options) do options[name] = value end
   for _, name in ipairs { 'seed', 'restart', 'run_folder', 'quick', 'smoke' } do options[name] = nil end

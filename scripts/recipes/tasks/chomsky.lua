@@ -3,23 +3,24 @@
 --   options: task, the name of the task; trained (40), the longest source in training; count (40), pairs of a length
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
-local protocol = dofile(pd.root .. '/scripts/experiments/chomsky/protocol.lua')
+local paper = pd.paper.load 'chomsky'
+local measures = paper.measures
 
 return function(options)
   local name, trained, smoke = options.task, options.trained or 40, options.smoke
   local count = smoke and 2 or options.count or 40
   local function pairs_of(shortest, longest, one_length)
-    return protocol.pairs({ task = name }, { shortest, longest }, one_length)
+    return measures.pairs({ task = name }, { shortest, longest }, one_length)
   end
   local function accuracy(network, length)
-    protocol.take_end(network, name)
-    return protocol.accuracy(network, name, length, count, 2 ^ 41 + length)
+    measures.take_end(network, name)
+    return measures.accuracy(network, name, length, count, 2 ^ 41 + length)
   end
   -- The test has every tenth length.
   local first, last, step = trained + 1, 500, 10
   if smoke then first, last, step = 6, 8, 2 end
 
-  local task = { title = protocol.title(name), group = 'Delétang et al. (2023)' }
+  local task = { title = paper.title(name), group = 'Delétang et al. (2023)' }
 
   -- A stage of a trainer with sources of these lengths; stage: its other keys. The pairs of an update have one length,
   -- as in the paper. With the key `accuracy` a stage ends when this share of new pairs is written without an error.

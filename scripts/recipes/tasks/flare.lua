@@ -3,7 +3,7 @@
 --   options: language; trained (40), the longest training string; longest (500), the longest test string
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
-dofile(pd.root .. '/scripts/experiments/flare/protocol.lua')  -- defines the objectives
+pd.paper.load 'flare'  -- defines the objectives
 
 -- Seeds of the test strings, far from those of training. A set uses its seed and up to 1,000 that follow.
 local of_test = { strings = 2 ^ 41, negatives = 2 ^ 41 + 1000, lengths = 2 ^ 41 + 2000 }

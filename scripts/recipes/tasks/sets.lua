@@ -3,12 +3,12 @@
 -- string included.
 --
 -- Options: language = 'd2', 'd3', 'd6' or 'palindrome'. The strings are valid ones of the grammars of
--- scripts/experiments/diffstk, with lengths that are distributed uniformly.
+-- the paper, with lengths that are distributed uniformly.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
-local folder = pd.root .. '/scripts/experiments/diffstk/'
-local protocol, actions = dofile(folder .. 'protocol.lua'), dofile(folder .. 'actions.lua')
+local paper = pd.paper.load 'diffstk'
+local measures = paper.measures
 
 -- A string with deep nesting and many types, for the picture.
 local examples = { d2 = '( [ ( ) [ [ ] ] ] ( ) ) [ ]', d3 = '( [ { } ( [ ] ) ] { } ) [ ]',
@@ -18,16 +18,14 @@ local titles = { palindrome = 'Palindromes with a mark' }
 
 return function(options)
   local language = options.language
-  if not protocol.titles[language] then
+  if not measures.titles[language] then
     error(("[recipe] the task sets has no language '%s': expected one of %s"):format(tostring(language),
-      table.concat(protocol.tasks, ', ')), 0)
+      table.concat(paper.tasks, ', ')), 0)
   end
-  local usual = { task = language }
-  for _, option in ipairs(protocol.options) do usual[option[1]] = option[2] end
-  local grammar = protocol.grammar(usual)
+  local grammar = measures.grammar(paper:defaults { task = language })
   -- Palindromes with a mark have odd lengths, Dyck strings even ones.
   local odd = language == 'palindrome' and 1 or 0
-  local task = { title = titles[language] or protocol.titles[language], group = 'Mali et al. (2021)', grammar = grammar,
+  local task = { title = titles[language] or measures.titles[language], group = 'Mali et al. (2021)', grammar = grammar,
     alphabet = grammar:alphabet() }
 
   -- Valid strings.
@@ -49,10 +47,10 @@ return function(options)
       valid = task.strings(valid[1], valid[2], 500, seed + 1), learning_rate = stage.learning_rate }
   end
 
-  -- A language model with a network of scripts/experiments/diffstk/models.lua, in which `given` can change the noise on
+  -- A language model with a network of the paper, in which `given` can change the noise on
   -- the state and the number of stacks.
   function task:network(name, given)
-    local of = protocol.models[name]
+    local of = paper.models[name]
     local stack = {}
     for key, value in pairs(of.stack) do stack[key] = value end
     stack.stacks = given.stacks or stack.stacks
@@ -93,7 +91,7 @@ return function(options)
     draw('next_symbols', { title = task.title .. ': the next symbol', x_labels = read, y_labels = symbols,
       values = model:logits(text):softmax(2):transpose(1, 2):to_table(), value_label = 'probability' })
     if model:options().stack.kind == 'none' then return end
-    local rows, names, steps = {}, {}, actions(model, text)
+    local rows, names, steps = {}, {}, measures.actions(model, text)
     for k in ipairs(steps[1]) do
       for a, action in ipairs { 'push', 'pop', 'rest' } do
         if steps[1][k][a] then

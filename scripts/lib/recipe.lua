@@ -46,14 +46,18 @@ local recipe_of = pd._options.declare('recipe', {
   { 'task', nil, 'what is learned, see recipe.task', type = 'table', required = true },
   { 'minutes', nil, 'usual duration of a search on one core, at most', type = 'number', required = true },
   { 'models', nil, 'the models, the first one by default', type = 'list of tables', required = true },
-  { 'search', nil, 'options of the search over restarts', type = 'table', required = true },
-  { 'trainer', nil, 'trainer(seed, restart, model) returns a trainer', type = 'function', required = true },
+  { 'search', {}, 'options of the search over restarts, besides those of the task', type = 'table' },
+  { 'training', nil, 'what task:training(seed, restart, model, training) makes the options of a trainer of',
+    type = 'table' },
+  { 'trainer', nil, 'trainer(seed, restart, model) returns the options of a trainer, in place of training',
+    type = 'function' },
 })
 
 local function check(path, recipe)
   local function fail(...) error(('[recipe] %s: %s'):format(path, (...):format(select(2, ...))), 0) end
   if type(recipe) ~= 'table' then fail('expected a table as its result, got a %s', type(recipe)) end
   recipe_of(recipe, 'recipe ' .. path)
+  if (recipe.trainer == nil) == (recipe.training == nil) then fail 'expected either training or trainer' end
   for key, kind in pairs { title = 'string', group = 'string', tests = 'table', lengths = 'table' } do
     if type(recipe.task[key]) ~= kind then fail('%s of the task must be a %s', key, kind) end
   end
@@ -160,10 +164,11 @@ function M.bar(test)
 end
 
 local function search(recipe, model, options, run)
-  local given = tables.merged({ folder = run.folder, name = recipe.name }, recipe.search)
+  local given = tables.merged({ folder = run.folder, name = recipe.name }, recipe.task.search, recipe.search)
   if options.restarts > 0 then given.restarts, given.rungs, given.keep = options.restarts, nil, nil end
   function given.make(restart, into)
-    local made = recipe.trainer(options.seed, restart, model)
+    local made = recipe.trainer and recipe.trainer(options.seed, restart, model)
+      or recipe.task:training(options.seed, restart, model, recipe.training)
     made.run_folder = into
     for _, stage in ipairs(options.smoke and made.stages or {}) do stage.epochs = 1 end
     if options.smoke then made.epochs = not made.stages and 1 or nil end

@@ -10,21 +10,11 @@ local task = pd.recipe.task('chomsky', { task = 'reverse_string' })
 
 return {
   task = task, minutes = 2,
-  models = {
-    { name = 'Superposition', stack = { kind = 'superposition', size = 8 } },
-    { name = 'Stratification', stack = { kind = 'stratification', size = 8 } },
-    { name = 'LSTM', controller = 'lstm', stack = { kind = 'none' } },
-  },
+  models = task.models(8),
   search = { restarts = 2, rungs = { 8 }, keep = { 1 } },
-  trainer = function(seed, restart, model)
-    return task:training { seed = 1000 * seed + restart, batch = 32, updates = 200,
-      model = task:model { stack = model.stack, noise = 0.1, seed = 1000 * seed + restart,
-        controller = { kind = model.controller or 'elman', hidden = 48 } },
-      optimizer = { kind = 'adam', learning_rate = 0.005 },
-      stages = {
-        task:stage(1, 10, { epochs = 10, accuracy = 0.99 }),
-        task:stage(1, 20, { epochs = 10, accuracy = 0.99 }),
-        task:stage(1, 40, { epochs = 12 }),
-      } }
-  end,
+  training = { hidden = 48, learning_rate = 0.005, updates = 200, stages = {
+    { 1, 10, epochs = 10, accuracy = 0.99 },
+    { 1, 20, epochs = 10, accuracy = 0.99 },
+    { 1, 40, epochs = 12 },
+  } },
 }

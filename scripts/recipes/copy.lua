@@ -17,12 +17,11 @@ return {
     { name = 'Stack-LSTM', stack = { kind = 'stratification', pop_bias = -3 } },
     { name = 'LSTM', stack = { kind = 'none' } },
   },
-  search = { restarts = 3, rungs = { 10 }, keep = { 1 }, solved = 0, metric = task.metric, better = 'lower' },
-  trainer = function(seed, restart, model)
-    return task:trainer { model = task:model(model.stack, 1000 * seed + restart), seed = seed, learning_rate = 0.003,
-      stages = { task:stage(8, 16, { epochs = 40, accuracy = 0.98 }),
-        task:stage(8, 32, { epochs = 20, accuracy = 0.98 }),
-        task:stage(8, 64, { epochs = 25, learning_rate = 0.001 }),
-        task:stage(8, 64, { epochs = 60, longer = true, learning_rate = 0.0003 }) } }
-  end,
+  search = { restarts = 3, rungs = { 10 }, keep = { 1 } },
+  training = {
+    { 8, 16, epochs = 40, accuracy = 0.98 },
+    { 8, 32, epochs = 20, accuracy = 0.98 },
+    { 8, 64, epochs = 25, learning_rate = 0.001 },
+    { 8, 64, epochs = 60, longer = true, learning_rate = 0.0003 },
+  },
 }

@@ -7,18 +7,10 @@ local task = pd.recipe.task('language', { grammar = 'dyck', title = 'Dyck langua
 return {
   task = task, minutes = 1, models = task.models(2, 3),
   search = { restarts = 3, rungs = { 4 }, keep = { 1 }, solved = 0.012 },
-  trainer = function(seed, restart, model)
-    return {
-      model = pd.model.language_model { alphabet = task.alphabet, controller = { kind = 'lstm', hidden = 20 },
-        stack = model.stack, seed = 1000 * seed + restart },
-      stages = {
-        task:stage(2, 20, { seed = seed, epochs = 4, learning_rate = 0.01 }),
-        task:stage(2, 40, { seed = seed, epochs = 6, learning_rate = 0.01, difference = 0.012 }),
-        task:stage(2, 80, { seed = seed, epochs = 6, learning_rate = 0.005, difference = 0.01 }),
-        task:stage(20, 80, { seed = seed, epochs = 8, learning_rate = 0.002, valid = { 40, 100 } }),
-      },
-      optimizer = { kind = 'adam' }, clip_norm = 5, decay_patience = 2, decay_factor = 0.7, stop_patience = 0,
-      seed = seed,
-    }
-  end,
+  training = { hidden = 20, stages = {
+    { 2, 20, epochs = 4, learning_rate = 0.01 },
+    { 2, 40, epochs = 6, learning_rate = 0.01, difference = 0.012 },
+    { 2, 80, epochs = 6, learning_rate = 0.005, difference = 0.01 },
+    { 20, 80, epochs = 8, learning_rate = 0.002, valid = { 40, 100 } },
+  } },
 }

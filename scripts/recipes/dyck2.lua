@@ -8,18 +8,11 @@ local task = pd.recipe.task('sets', { language = 'd2' })
 
 return {
   task = task, minutes = 1,
-  models = {
-    { name = 'DiffStk-RNN', network = 'diffstk_rnn', noise = 0.1 },
-    { name = 'Stack-RNN+Softmax', network = 'stack_rnn_softmax', noise = 0.1 },
-    { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn' },
-    { name = 'LSTM', network = 'lstm' },
+  models = task.models(),
+  search = { rungs = { 10 } },
+  training = {
+    { 20, epochs = 10, learning_rate = 0.01 },
+    { 54, epochs = 10, learning_rate = 0.01 },
+    { 54, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } },
   },
-  search = { restarts = 4, rungs = { 10 }, keep = { 2 }, solved = 1, metric = 'next_symbol_ranking' },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, {
-      { 20, epochs = 10, learning_rate = 0.01 },
-      { 54, epochs = 10, learning_rate = 0.01 },
-      { 54, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } },
-    })
-  end,
 }

@@ -7,19 +7,12 @@ local task = pd.recipe.task('sets', { language = 'd3' })
 
 return {
   task = task, minutes = 1,
-  models = {
-    { name = 'DiffStk-RNN', network = 'diffstk_rnn', noise = 0.1 },
-    { name = 'Stack-RNN+Softmax', network = 'stack_rnn_softmax', noise = 0.1 },
-    { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn' },
-    { name = 'LSTM', network = 'lstm' },
+  models = task.models(),
+  search = { rungs = { 26 } },
+  training = {
+    { 10, epochs = 8, learning_rate = 0.01 },
+    { 20, epochs = 12, learning_rate = 0.01 },
+    { 54, epochs = 10, learning_rate = 0.01 },
+    { 54, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } },
   },
-  search = { restarts = 4, rungs = { 26 }, keep = { 2 }, solved = 1, metric = 'next_symbol_ranking' },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, {
-      { 10, epochs = 8, learning_rate = 0.01 },
-      { 20, epochs = 12, learning_rate = 0.01 },
-      { 54, epochs = 10, learning_rate = 0.01 },
-      { 54, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } },
-    })
-  end,
 }

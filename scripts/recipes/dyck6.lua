@@ -9,19 +9,12 @@ local task = pd.recipe.task('sets', { language = 'd6' })
 
 return {
   task = task, minutes = 2,
-  models = {
-    { name = 'DiffStk-RNN', network = 'diffstk_rnn', noise = 0.1, stacks = 3 },
-    { name = 'Stack-RNN+Softmax', network = 'stack_rnn_softmax', noise = 0.1 },
-    { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn', stacks = 3 },
-    { name = 'LSTM', network = 'lstm' },
+  models = task.models(3),
+  search = { rungs = { 26 } },
+  training = {
+    { 10, epochs = 8, learning_rate = 0.01 },
+    { 20, epochs = 12, learning_rate = 0.01 },
+    { 54, epochs = 10, learning_rate = 0.01 },
+    { 54, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } },
   },
-  search = { restarts = 4, rungs = { 26 }, keep = { 2 }, solved = 1, metric = 'next_symbol_ranking' },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, {
-      { 10, epochs = 8, learning_rate = 0.01 },
-      { 20, epochs = 12, learning_rate = 0.01 },
-      { 54, epochs = 10, learning_rate = 0.01 },
-      { 54, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } },
-    })
-  end,
 }

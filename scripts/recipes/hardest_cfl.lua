@@ -9,18 +9,10 @@ local task = pd.recipe.task('language', { grammar = 'hardest_cfl', title = 'Hard
 return {
   task = task, minutes = 4, models = task.models(3, 3),
   search = { restarts = 2, rungs = { 3 }, keep = { 1 }, solved = 0.012 },
-  trainer = function(seed, restart, model)
-    return {
-      model = pd.model.language_model { alphabet = task.alphabet, controller = { kind = 'lstm', hidden = 64 },
-        stack = model.stack, seed = 1000 * seed + restart },
-      stages = {
-        task:stage(2, 20, { seed = seed, strings = 20000, epochs = 1, learning_rate = 0.01 }),
-        task:stage(2, 40, { seed = seed, strings = 20000, epochs = 2, learning_rate = 0.01 }),
-        task:stage(2, 80, { seed = seed, strings = 20000, epochs = 2, learning_rate = 0.005 }),
-        task:stage(20, 80, { seed = seed, strings = 20000, epochs = 3, learning_rate = 0.002, valid = { 40, 80 } }),
-      },
-      optimizer = { kind = 'adam' }, clip_norm = 5, decay_patience = 1, decay_factor = 0.5, stop_patience = 0,
-      seed = seed,
-    }
-  end,
+  training = { hidden = 64, decay_patience = 1, decay_factor = 0.5, stages = {
+    { 2, 20, strings = 20000, epochs = 1, learning_rate = 0.01 },
+    { 2, 40, strings = 20000, epochs = 2, learning_rate = 0.01 },
+    { 2, 80, strings = 20000, epochs = 2, learning_rate = 0.005 },
+    { 20, 80, strings = 20000, epochs = 3, learning_rate = 0.002, valid = { 40, 80 } },
+  } },
 }

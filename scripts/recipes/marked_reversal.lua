@@ -8,18 +8,10 @@ local task = pd.recipe.task('language', { grammar = 'marked_reversal' })
 return {
   task = task, minutes = 2, models = task.models(2, 3),
   search = { restarts = 4, rungs = { 6 }, keep = { 1 }, solved = 0.012 },
-  trainer = function(seed, restart, model)
-    return {
-      model = pd.model.language_model { alphabet = task.alphabet, controller = { kind = 'lstm', hidden = 64 },
-        stack = model.stack, seed = 1000 * seed + restart },
-      stages = {
-        task:stage(2, 20, { seed = seed, epochs = 4, learning_rate = 0.01 }),
-        task:stage(2, 40, { seed = seed, epochs = 6, learning_rate = 0.01, difference = 0.012 }),
-        task:stage(2, 80, { seed = seed, epochs = 6, learning_rate = 0.005, difference = 0.01 }),
-        task:stage(20, 80, { seed = seed, epochs = 8, learning_rate = 0.002, valid = { 40, 100 } }),
-      },
-      optimizer = { kind = 'adam' }, clip_norm = 5, decay_patience = 2, decay_factor = 0.7, stop_patience = 0,
-      seed = seed,
-    }
-  end,
+  training = { hidden = 64, stages = {
+    { 2, 20, epochs = 4, learning_rate = 0.01 },
+    { 2, 40, epochs = 6, learning_rate = 0.01, difference = 0.012 },
+    { 2, 80, epochs = 6, learning_rate = 0.005, difference = 0.01 },
+    { 20, 80, epochs = 8, learning_rate = 0.002, valid = { 40, 100 } },
+  } },
 }

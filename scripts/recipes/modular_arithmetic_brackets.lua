@@ -12,24 +12,14 @@ local task = pd.recipe.task('chomsky', { task = 'modular_arithmetic_brackets' })
 
 return {
   task = task, minutes = 4,
-  models = {
-    { name = 'Superposition', stack = { kind = 'superposition', size = 16 } },
-    { name = 'Stratification', stack = { kind = 'stratification', size = 16 } },
-    { name = 'LSTM', stack = { kind = 'none' } },
-  },
+  models = task.models(16),
   search = { restarts = 2, rungs = { 12 }, keep = { 1 }, solved = 0.001 },
-  trainer = function(seed, restart, model)
-    return task:training { seed = 1000 * seed + restart, batch = 32, updates = 300,
-      model = task:model { stack = model.stack, controller = { kind = 'lstm', hidden = 100 },
-        seed = 1000 * seed + restart },
-      optimizer = { kind = 'adam', learning_rate = 0.003 },
-      stages = {
-        task:stage(1, 5, { epochs = 10, accuracy = 0.985 }),
-        task:stage(1, 8, { epochs = 10, accuracy = 0.985 }),
-        task:stage(1, 11, { epochs = 20, accuracy = 0.985 }),
-        task:stage(1, 15, { epochs = 12, accuracy = 0.985, learning_rate = 0.002 }),
-        task:stage(1, 20, { epochs = 10, accuracy = 0.985 }),
-        task:stage(1, 40, { epochs = 8, learning_rate = 0.001 }),
-      } }
-  end,
+  training = { hidden = 100, learning_rate = 0.003, updates = 300, controller = 'lstm', noise = 0, stages = {
+    { 1, 5, epochs = 10, accuracy = 0.985 },
+    { 1, 8, epochs = 10, accuracy = 0.985 },
+    { 1, 11, epochs = 20, accuracy = 0.985 },
+    { 1, 15, epochs = 12, accuracy = 0.985, learning_rate = 0.002 },
+    { 1, 20, epochs = 10, accuracy = 0.985 },
+    { 1, 40, epochs = 8, learning_rate = 0.001 },
+  } },
 }

@@ -11,12 +11,6 @@ local task = pd.recipe.task('acceptance', { grammar = 'an_bn' })
 
 return {
   task = task, minutes = 5,
-  models = {
-    { name = 'NSPDA', states = 4 },
-    task.control,
-  },
-  search = { restarts = 200, together = 20, solved = 0 },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, { epochs = 24 })
-  end,
+  models = { { name = 'NSPDA', states = 4 }, task.control },
+  training = { epochs = 24 },
 }

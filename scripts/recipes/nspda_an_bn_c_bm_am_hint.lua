@@ -10,13 +10,6 @@ local task = pd.recipe.task('acceptance', { grammar = 'an_bn_c_bm_am' })
 
 return {
   task = task, minutes = 5,
-  models = {
-    { name = 'NSPDA, Hint #1', states = 6, hint = 'hint_1' },
-    { name = 'NSPDA, Hint #2', states = 6, hint = 'hint_2' },
-    task.control,
-  },
-  search = { restarts = 200, together = 20, solved = 0 },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, { epochs = 36, confirmed = true })
-  end,
+  models = task.hinted(6),
+  training = { epochs = 36, confirmed = true },
 }

@@ -9,13 +9,6 @@ local task = pd.recipe.task('acceptance', { grammar = 'an_bn' })
 
 return {
   task = task, minutes = 5,
-  models = {
-    { name = 'NSPDA, Hint #1', states = 3, hint = 'hint_1' },
-    { name = 'NSPDA, Hint #2', states = 3, hint = 'hint_2' },
-    task.control,
-  },
-  search = { restarts = 200, together = 20, solved = 0 },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, { epochs = 24 })
-  end,
+  models = task.hinted(3),
+  training = { epochs = 24 },
 }

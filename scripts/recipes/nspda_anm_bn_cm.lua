@@ -8,12 +8,7 @@ local task = pd.recipe.task('acceptance', { grammar = 'anm_bn_cm', longest = 15 
 
 return {
   task = task, minutes = 5,
-  models = {
-    { name = 'NSPDA', states = 4 },
-    task.control,
-  },
-  search = { restarts = 300, together = 20, solved = 0 },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, { epochs = 8, strings = 3000 })
-  end,
+  models = { { name = 'NSPDA', states = 4 }, task.control },
+  search = { restarts = 300 },
+  training = { epochs = 8, strings = 3000 },
 }

@@ -10,12 +10,6 @@ local task = pd.recipe.task('acceptance', { grammar = 'parenthesis', longest = 1
 
 return {
   task = task, minutes = 5,
-  models = {
-    { name = 'NSPDA', states = 2 },
-    task.control,
-  },
-  search = { restarts = 200, together = 20, solved = 0 },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, { epochs = 24, confirmed = true })
-  end,
+  models = { { name = 'NSPDA', states = 2 }, task.control },
+  training = { epochs = 24, confirmed = true },
 }

@@ -8,13 +8,6 @@ local task = pd.recipe.task('acceptance', { grammar = 'parenthesis', longest = 1
 
 return {
   task = task, minutes = 5,
-  models = {
-    { name = 'NSPDA, Hint #1', states = 2, hint = 'hint_1' },
-    { name = 'NSPDA, Hint #2', states = 2, hint = 'hint_2' },
-    task.control,
-  },
-  search = { restarts = 200, together = 20, solved = 0 },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, { epochs = 24, confirmed = true })
-  end,
+  models = task.hinted(2),
+  training = { epochs = 24, confirmed = true },
 }

@@ -9,18 +9,11 @@ local task = pd.recipe.task('sets', { language = 'palindrome' })
 
 return {
   task = task, minutes = 1,
-  models = {
-    { name = 'DiffStk-RNN', network = 'diffstk_rnn', noise = 0.1, stacks = 2 },
-    { name = 'Stack-RNN+Softmax', network = 'stack_rnn_softmax', noise = 0.1 },
-    { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn', stacks = 2 },
-    { name = 'LSTM', network = 'lstm' },
+  models = task.models(2),
+  search = { rungs = { 15 } },
+  training = {
+    { 15, epochs = 15, learning_rate = 0.01 },
+    { 35, epochs = 10, learning_rate = 0.01 },
+    { 55, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } },
   },
-  search = { restarts = 4, rungs = { 15 }, keep = { 2 }, solved = 1, metric = 'next_symbol_ranking' },
-  trainer = function(seed, restart, model)
-    return task:training(seed, restart, model, {
-      { 15, epochs = 15, learning_rate = 0.01 },
-      { 35, epochs = 10, learning_rate = 0.01 },
-      { 55, epochs = 8, learning_rate = 0.002, valid = { 90, 130 } },
-    })
-  end,
 }

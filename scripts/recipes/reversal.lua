@@ -16,10 +16,9 @@ return {
     { name = 'Queue-LSTM', stack = { kind = 'stratification_queue', pop_bias = -3 } },
     { name = 'LSTM', stack = { kind = 'none' } },
   },
-  search = { restarts = 4, rungs = { 10 }, keep = { 1 }, solved = 0, metric = task.metric, better = 'lower' },
-  trainer = function(seed, restart, model)
-    return task:trainer { model = task:model(model.stack, 1000 * seed + restart), seed = seed, learning_rate = 0.003,
-      stages = { task:stage(8, 32, { epochs = 40, accuracy = 0.98 }),
-        task:stage(8, 64, { epochs = 80, longer = true, learning_rate = 0.001 }) } }
-  end,
+  search = { restarts = 4, rungs = { 10 }, keep = { 1 } },
+  training = {
+    { 8, 32, epochs = 40, accuracy = 0.98 },
+    { 8, 64, epochs = 80, longer = true, learning_rate = 0.001 },
+  },
 }

@@ -8,24 +8,15 @@
 -- (0.2), Elman networks (0.35).
 local pd = require 'pushdown'
 local task = pd.recipe.task('language', { grammar = 'unmarked_reversal' })
-local padded = pd.recipe.task('language', { grammar = 'padded_reversal' })
 
 return {
   task = task, minutes = 5, models = task.models(2, 3),
   search = { restarts = 6, rungs = { 7, 10 }, keep = { 3, 1 }, solved = 0.013 },
-  trainer = function(seed, restart, model)
-    return {
-      model = pd.model.language_model { alphabet = task.alphabet, controller = { kind = 'lstm', hidden = 96 },
-        stack = model.stack, seed = 1000 * seed + restart },
-      stages = {
-        padded:stage(2, 20, { seed = seed, epochs = 4, learning_rate = 0.01 }),
-        padded:stage(2, 40, { seed = seed, epochs = 3, learning_rate = 0.01 }),
-        padded:stage(2, 80, { seed = seed, epochs = 12, learning_rate = 0.01, difference = 0.03 }),
-        task:stage(2, 40, { seed = seed, epochs = 6, learning_rate = 0.005, difference = 0.025 }),
-        task:stage(20, 80, { seed = seed, epochs = 8, learning_rate = 0.003, valid = { 40, 100 } }),
-      },
-      optimizer = { kind = 'adam' }, clip_norm = 5, decay_patience = 3, decay_factor = 0.7, stop_patience = 0,
-      seed = seed,
-    }
-  end,
+  training = { hidden = 96, decay_patience = 3, stages = {
+    { 2, 20, of = 'padded_reversal', epochs = 4, learning_rate = 0.01 },
+    { 2, 40, of = 'padded_reversal', epochs = 3, learning_rate = 0.01 },
+    { 2, 80, of = 'padded_reversal', epochs = 12, learning_rate = 0.01, difference = 0.03 },
+    { 2, 40, epochs = 6, learning_rate = 0.005, difference = 0.025 },
+    { 20, 80, epochs = 8, learning_rate = 0.003, valid = { 40, 100 } },
+  } },
 }

@@ -271,6 +271,26 @@ test('of long curves some epochs are kept, and the others lie on lines between t
   for epoch, entry in ipairs(history) do test.near(entry.train_accuracy, epoch / 1000, 1e-12) end
 end)
 
+test('a run of the command recipe is recorded in the grid of its recipe and model, with its own seed', function()
+  local folder = path 'recipes/dyck/lstm/seed-7'
+  files.make_folder(folder)
+  files.write(folder .. '/experiment.json', json.encode { experiment = 'recipes/train', size = 'full',
+    options = { recipe = 'dyck', model = 'lstm', seed = 7, restart = 1, restarts = 0 },
+    command_line = { '--recipe', 'dyck', '--model', 'lstm', '--seed', '7' } })
+  files.write(folder .. '/result.json', json.encode { recipe = 'dyck', model = 'lstm', seed = 7, restart = 1,
+    solved = true, value_1 = 0.25, seconds = 1 })
+  has(must('runs', 'gather', 'recipes', '--into', 'recipes/runs.csv'), '1 added')
+  has(must('runs', 'gather', 'recipes', '--into', 'recipes/runs.csv'), '0 added, 0 replaced, 1 recorded')
+  local row = select(2, csv.read(path 'recipes/runs.csv'))[1]
+  test.equal(table.concat({ row.grid, row.point, row.restart, row.seed, row.solved, row.value_1 }, ' '),
+    'recipes/dyck/lstm default 1 7 true 0.25')
+  -- A run with another number of restarts is a run with other options.
+  local made = json.decode(files.read(folder .. '/experiment.json'))
+  made.options.restarts = 1
+  files.write(folder .. '/experiment.json', json.encode(made))
+  has(must('runs', 'gather', 'recipes', '--into', 'recipes/runs.csv'), '1 not recorded: made with --quick or --smoke')
+end)
+
 test('the records of the repository can be taken over', function()
   local results, count = pd.root .. '/docs/results/', 0
   for _, name in ipairs(files.find(results, 'runs%.csv$')) do

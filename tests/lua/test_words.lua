@@ -118,12 +118,15 @@ test('texts and strings are not confused', function()
   test.fails("word 1 is 'x'", function() pd.train.evaluate(model(), other) end)
 end)
 
-test('without a corpus the scripts say what they expect', function()
-  for _, name in ipairs { 'table5.lua', 'train_words.lua' } do
-    local output, status = script(name, '--quick')
+test('without a corpus the training and the table say what they expect', function()
+  local nowhere = top .. '/nowhere'
+  for _, words in ipairs { { 'table5', '--quick' }, { '--quick' } } do
+    local output, status = script(unpack(words))
     test.equal(status, 2)
-    assert(output:find('--data is required: a folder with', 1, true), output)
-    output, status = script(name, '--smoke', '--data', top .. '/nowhere')
+    assert(output:find('--data is required: the corpus: a folder with', 1, true), output)
+  end
+  for _, words in ipairs { { 'table5', '--smoke', '--data', nowhere }, { '--smoke', '--data', nowhere } } do
+    local output, status = script(unpack(words))
     assert(status == 1 and output:find('nowhere', 1, true), output)
   end
   assert(not files.exists(top .. '/runs/diffstk/table5/experiment.json'))

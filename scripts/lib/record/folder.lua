@@ -121,6 +121,14 @@ local function keys_of(result, path)
   return keys
 end
 
+-- folder.is_one(folder) -> whether it is the folder of a run that may be recorded: of a grid or, of a paper whose grids
+-- follow from a result, of any. Tables write results, too.
+function M.is_one(folder)
+  if folder:find '/restart%-%d+$' then return true end
+  local kind = kinds[(store.read_json(folder .. '/experiment.json') or {}).experiment]
+  return kind ~= nil and kind.grid ~= nil
+end
+
 -- folder.read(folder, absent) -> entry, the keys of its result in their order; or nil and the reason why the run is not
 -- recorded. absent: commit and torch for runs without them. folder.complete adds the curve and the series.
 function M.read(folder, absent)
@@ -130,6 +138,9 @@ function M.read(folder, absent)
   if not kinds[made.experiment] then return nil, 'made by a script that records do not support' end
   if made.size ~= 'full' then return nil, 'made with --quick or --smoke' end
   local grid, point, restart = place_of(folder, made.experiment, result.seed)
+  if not grid and kinds[made.experiment].grid then
+    grid, point, restart = kinds[made.experiment].grid(result), 'default', made.options.restart
+  end
   if not grid then return nil, 'not a run of a grid, judging by its seed and folder' end
 
   local sizes = declared(M.script(made.experiment))

@@ -13,8 +13,7 @@ return function(given)
   for _, top in ipairs(given.folders) do
     for _, path in ipairs(files.find(top, 'result%.json$')) do
       local folder = (top .. '/' .. path):gsub('/result%.json$', '')
-      -- Only folders of a grid's runs, because scripts of tables also write results.
-      if folder:find('/restart%-%d+$') then
+      if folder_of.is_one(folder) then
         local entry, keys = folder_of.read(folder, given)
         local before = entry and kept:same(entry)
         local difference = before and record.difference(before, entry)

@@ -3,7 +3,9 @@
 --
 -- curve: the first of these metrics that was measured, over the epochs; the decimals of its numbers; and the largest
 -- number of epochs that is kept. file: a small CSV file of the run folder that tables and figures read; its columns
--- with their decimals (false: a text); and the rows that are kept, a function of row and number (none: all).
+-- with their decimals (false: a text); and the rows that are kept, a function of row and number (none: all). grid: the
+-- name of the grid of a result, if all runs have a place in some grid, also those that are made by hand, whose seeds
+-- differ from those of the grid.
 return {
   ['ns_rnn/train'] = {
     curve = { metrics = { 'cross_entropy_difference', 'cross_entropy' }, decimals = 4, points = 200 },
@@ -34,6 +36,7 @@ return {
     file = { name = 'lengths.csv', columns = { { 'length', 0 }, { 'accuracy', 4 }, { 'pairs', 0 } } },
   },
   ['recipes/train'] = {
+    grid = function(result) return ('recipes/%s/%s'):format(result.recipe, result.model) end,
     curve = { metrics = { 'cross_entropy_difference', 'set_accuracy', 'coarse', 'accuracy', 'cross_entropy' },
       decimals = 4, points = 150 },
     file = { name = 'lengths.csv', columns = { { 'length', 0 }, { 'value', 4 } } },

@@ -28,8 +28,17 @@ return function(options)
   function task.train(_, count, seed) return strings(1, longest, count, seed, near) end
   function task.valid(_, count, seed) return strings(1, 42, count, seed + 2 ^ 33, far) end
 
+  -- Most restarts find nothing, and good ones show late, so none is dropped early.
+  task.search = { restarts = 200, together = 20, solved = 0 }
+
   -- The control of every recipe: no stack and no hint.
   task.control = { name = 'LSTM', hidden = 20 }
+
+  -- The models of recipes with hints.
+  function task.hinted(states)
+    return { { name = 'NSPDA, Hint #1', states = states, hint = 'hint_1' },
+      { name = 'NSPDA, Hint #2', states = states, hint = 'hint_2' }, task.control }
+  end
 
   -- A network with `states` state neurons, in which a part of the automaton is written if model.hint names it, or an
   -- LSTM with `hidden` units.

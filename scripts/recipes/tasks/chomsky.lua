@@ -36,12 +36,27 @@ return function(options)
     return pd.model.transducer(given)
   end
 
-  -- The options of a trainer, with those that all recipes share; given: the others, and `updates`, those of an epoch.
-  function task.training(_, given)
-    given.epoch_batches, given.updates = smoke and 2 or given.updates, nil
-    given.accuracy_every, given.accuracy_pairs, given.average = 1, smoke and 4 or 1000, 'batches'
-    given.stop_patience, given.decay_patience, given.clip_norm = 0, 0, 1
-    return given
+  -- The models of recipes, with stacks of vectors of this size.
+  function task.models(size)
+    return { { name = 'Superposition', stack = { kind = 'superposition', size = size } },
+      { name = 'Stratification', stack = { kind = 'stratification', size = size } },
+      { name = 'LSTM', controller = 'lstm', stack = { kind = 'none' } } }
+  end
+
+  -- A training. given: hidden, learning_rate, updates of an epoch, stages, each {shortest, longest, ...} as for
+  -- task.stage; controller ('elman') of networks with a stack; noise (0.1) on the state.
+  function task:training(seed, restart, model, given)
+    local stages = {}
+    for i, stage in ipairs(given.stages) do
+      local one = pd.tables.merged(stage)
+      one[1], one[2] = nil, nil
+      stages[i] = self:stage(stage[1], stage[2], one)
+    end
+    return { seed = 1000 * seed + restart, batch = 32, epoch_batches = smoke and 2 or given.updates, stages = stages,
+      accuracy_every = 1, accuracy_pairs = smoke and 4 or 1000, average = 'batches', stop_patience = 0,
+      decay_patience = 0, clip_norm = 1, optimizer = { kind = 'adam', learning_rate = given.learning_rate },
+      model = self:model { stack = model.stack, noise = given.noise or 0.1, seed = 1000 * seed + restart,
+        controller = { kind = model.controller or given.controller or 'elman', hidden = given.hidden } } }
   end
 
   task.tests = { { name = ('lengths %d to %d'):format(first, last), quantity = 'accuracy of a symbol', above = 0.95,

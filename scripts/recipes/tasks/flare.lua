@@ -56,13 +56,30 @@ return function(options)
     return pd.model.recognizer(given)
   end
 
-  -- The options of a trainer that all recipes share; given: its others. The loss is the paper's, of the label and of
-  -- the next symbols of valid strings.
-  function task.training(_, given)
-    given.objective = given.objective or { kind = 'recognition_and_language_model', weight = 1 }
-    given.best_by, given.stop_accuracy, given.stop_patience = 'label_cross_entropy', 0, 0
-    given.decay_patience, given.decay_factor = given.decay_patience or 5, 0.5
-    return given
+  task.search = { restarts = 4, rungs = { 8 }, keep = { 1 }, metric = 'label_cross_entropy' }
+
+  -- The models of recipes, with stacks of vectors of this size.
+  function task.models(size)
+    return { { name = 'Superposition', stack = { kind = 'superposition', size = size } },
+      { name = 'Stratification', stack = { kind = 'stratification', size = size } },
+      { name = 'LSTM', controller = 'lstm', stack = { kind = 'none' } } }
+  end
+
+  -- A training. given: hidden, learning_rate, stages, each {shortest, longest, ...} as for task.stage. The loss is the
+  -- paper's, of the label and of the next symbols of valid strings.
+  function task:training(seed, restart, model, given)
+    local stages = {}
+    for i, stage in ipairs(given.stages) do
+      local one = pd.tables.merged(stage, { seed = seed })
+      one[1], one[2] = nil, nil
+      stages[i] = self:stage(stage[1], stage[2], one)
+    end
+    return { seed = 1000 * seed + restart, stages = stages, best_by = 'label_cross_entropy', stop_accuracy = 0,
+      stop_patience = 0, decay_patience = 5, decay_factor = 0.5,
+      objective = { kind = 'recognition_and_language_model', weight = 10 },
+      optimizer = { kind = 'adam', learning_rate = given.learning_rate },
+      model = self:model { stack = model.stack, noise = 0.1, seed = 1000 * seed + restart,
+        controller = { kind = model.controller or 'gru', hidden = given.hidden } } }
   end
 
   local function accuracy(network, set) return pd.train.evaluate(network, set, { batch = 20 }).accuracy end

@@ -69,6 +69,23 @@ return function(options)
     }
   end
 
+  -- A training of a language model with an LSTM. given: its hidden size; stages, each {shortest, longest, ...} as for
+  -- task.stage, with `of`, another grammar, if its strings are of another language; and options of the trainer.
+  function task.training(_, seed, restart, model, given)
+    local stages = {}
+    for i, stage in ipairs(given.stages) do
+      local one, of = pd.tables.merged(stage, { seed = seed }), task
+      if one.of then of = pd.recipe.task('language', { grammar = one.of, smoke = options.smoke }) end
+      local shortest, longest = one[1], one[2]
+      one[1], one[2], one.of = nil, nil, nil
+      stages[i] = of:stage(shortest, longest, one)
+    end
+    return { stages = stages, seed = seed, optimizer = { kind = 'adam' }, clip_norm = 5, stop_patience = 0,
+      decay_patience = given.decay_patience or 2, decay_factor = given.decay_factor or 0.7,
+      model = pd.model.language_model { alphabet = task.alphabet, seed = 1000 * seed + restart, stack = model.stack,
+        controller = { kind = 'lstm', hidden = given.hidden } } }
+  end
+
   for i, bar in ipairs(options.bars or { 0.01, 0.05 }) do
     local shortest, longest = unpack(({ { 40, 80 }, { 81, 100 } })[i])
     local name = ('lengths %d to %d'):format(shortest, longest)

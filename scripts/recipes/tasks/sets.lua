@@ -58,12 +58,20 @@ return function(options)
       stack = stack, coupling = of.coupling, noise = given.noise or of.noise, carry_forward = of.carry_forward }
   end
 
+  task.search = { restarts = 4, keep = { 2 }, solved = 1, metric = 'next_symbol_ranking' }
+
+  -- The models of recipes, the first with a number of stacks.
+  function task.models(stacks)
+    return { { name = 'DiffStk-RNN', network = 'diffstk_rnn', noise = 0.1, stacks = stacks },
+      { name = 'Stack-RNN+Softmax', network = 'stack_rnn_softmax', noise = 0.1 },
+      { name = 'DiffStk-RNN, noise 0.01', network = 'diffstk_rnn', stacks = stacks },
+      { name = 'LSTM', network = 'lstm' } }
+  end
+
   -- A training of such a network with these stages. given: `noise` and `stacks` of the network.
-  function task:training(seed, restart, given, stages)
-    for i, stage in ipairs(stages) do
-      stage.seed = seed
-      stages[i] = self:stage(stage[1], stage)
-    end
+  function task:training(seed, restart, given, list)
+    local stages = {}
+    for i, stage in ipairs(list) do stages[i] = self:stage(stage[1], pd.tables.merged(stage, { seed = seed })) end
     return { model = self:network(given.network, { noise = given.noise, stacks = given.stacks,
       seed = 1000 * seed + restart }), stages = stages, seed = seed, grammar = grammar, best_by = 'next_symbols',
       decay_patience = 0, stop_patience = 0 }

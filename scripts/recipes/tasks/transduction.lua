@@ -3,9 +3,8 @@
 -- not the paper's: without it networks that make no error on training lengths make more errors on longer sources.
 --
 --   local task = pd.recipe.task('transduction', { kind = 'copy' })    -- or reversal, bigram_flipping
---   return task:trainer { model = task:model({ kind = 'stratification_queue', pop_bias = -3 }, 1), seed = 1,
---     learning_rate = 0.003, stages = { task:stage(8, 32, { epochs = 40, accuracy = 0.98 }),
---       task:stage(8, 64, { epochs = 40, longer = true }) } }
+--   return task:training(1, 1, { stack = { kind = 'stratification_queue', pop_bias = -3 } }, {
+--     { 8, 32, epochs = 40, accuracy = 0.98 }, { 8, 64, epochs = 40, longer = true } })
 local pd = require 'pushdown'
 
 local titles = { copy = 'Copying', reversal = 'Reversal', bigram_flipping = 'Bigram flipping' }
@@ -36,16 +35,19 @@ function Task:model(stack, seed)
     stack = memory, embedding = units, output_embedding = units, initial_state = 'learned', seed = seed }
 end
 
--- The options of a trainer. given: model, learning_rate, seed, stages.
-function Task:trainer(given)
-  return { model = given.model, seed = given.seed, stages = given.stages, clip_norm = 1,
-    optimizer = { kind = 'rmsprop', learning_rate = given.learning_rate, weight_decay = 1e-4 },
+-- A training with these stages, each {shortest, longest, ...} as for task:stage.
+function Task:training(seed, restart, model, list)
+  local stages = {}
+  for i, stage in ipairs(list) do stages[i] = self:stage(stage[1], stage[2], stage) end
+  return { model = self:model(model.stack, 1000 * seed + restart), seed = seed, stages = stages, clip_norm = 1,
+    optimizer = { kind = 'rmsprop', learning_rate = 0.003, weight_decay = 1e-4 },
     decay_patience = 0, stop_patience = 0, batch = 10, epoch_batches = self.smoke and 1 or 100, accuracy_every = 1,
     accuracy_pairs = self.smoke and 2 or 300 }
 end
 
 -- What a search compares: 0 if every validation pair is right, else the training cross-entropy.
 function Task.metric(epoch) return epoch.coarse == 1 and 0 or epoch.best_cross_entropy end
+Task.search = { solved = 0, metric = Task.metric, better = 'lower' }
 
 -- Coarse accuracy is the share of targets without an error, fine accuracy that of the symbols before the first error.
 function Task:accuracy(model, shortest, longest, kind, count)

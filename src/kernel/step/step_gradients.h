@@ -72,7 +72,7 @@ inline void StepNodes<F>::propagate(int n, Index t) {
       const ArrayStep& step = code.at(t);
       for (Index b = 0; b < active; ++b) {
         set_arrays(node, n, b, t, true);
-        ArrayPass<F> run(code, array_values_, array_slopes_);
+        ArrayLoops<F> run(code, array_values_, array_slopes_);
         if (step.memory > 0) {
           // Intermediate results were not kept.
           run.forward(t);

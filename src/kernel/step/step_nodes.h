@@ -1,7 +1,7 @@
 // The nodes of a step program (step_program.h), computed and differentiated for some rows at a
 // time: the sequences at one step, or the steps of one sequence. For kernel files only.
 #pragma once
-#include "kernel/array/pass.h"
+#include "kernel/array/array_loops.h"
 #include "kernel/attention/attention.h"
 #include "kernel/attention/normalize.h"
 #include "kernel/step/step_gates.h"
@@ -223,7 +223,7 @@ class StepNodes {
         if (p_.arrays[node.array].is_idle(t)) return;
         for (Index b = 0; b < active; ++b) {
           set_arrays(node, n, b, t, false);
-          ArrayPass<F>(p_.arrays[node.array], array_values_, array_slopes_).forward(t);
+          ArrayLoops<F>(p_.arrays[node.array], array_values_, array_slopes_).forward(t);
         }
         return;
       }

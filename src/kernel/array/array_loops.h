@@ -12,10 +12,10 @@
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
 template <class F>
-class ArrayPass {
+class ArrayLoops {
  public:
   // `slopes`: of the values, null where not wanted; those of the step's own memory must be 0.
-  ArrayPass(const ArrayCode<F>& code, F* const* values, F* const* slopes)
+  ArrayLoops(const ArrayCode<F>& code, F* const* values, F* const* slopes)
       : code_(code), values_(values), slopes_(slopes) {}
 
   void forward(Index t) {

@@ -4,7 +4,6 @@
 
 #include <ATen/ATen.h>
 
-#include "array/array_evaluation.h"
 #include "array/array_function.h"
 #include "array/array_recorder.h"
 #include "base/random.h"
@@ -176,10 +175,14 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& want
     ASSERT_NEAR(got[i], wanted[i], 1e-11 * (1 + std::fabs(wanted[i]))) << what << ", number " << i;
 }
 
-// Like evaluate_array(), by a team of threads.
-ArrayEvaluation evaluate_by_team(const ArrayProgram& program,
-                                 const std::vector<std::vector<double>>& inputs,
-                                 const std::vector<double>& output_slope, int size, int lanes) {
+struct Evaluation {
+  std::vector<double> output;
+  std::vector<std::vector<double>> slopes;  // of the inputs
+};
+// Runs the program for one sequence, by a team of threads.
+Evaluation evaluate_by_team(const ArrayProgram& program,
+                            const std::vector<std::vector<double>>& inputs,
+                            const std::vector<double>& output_slope, int size, int lanes) {
   const auto code = program.code<double>();
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   struct Buffers {
@@ -209,7 +212,7 @@ ArrayEvaluation evaluate_by_team(const ArrayProgram& program,
     team.sync();
     run.backward(team);
   });
-  ArrayEvaluation made;
+  Evaluation made;
   made.output = buffers.values[inputs.size()];
   made.slopes.assign(buffers.slopes.begin(), buffers.slopes.begin() + std::ssize(inputs));
   return made;
@@ -293,12 +296,11 @@ bool compare(std::uint64_t seed) {
   std::vector<Tensor> leaves;
   for (const Argument& own : given) leaves.push_back(own.tensor);
   compare_function(program, given, results, "the function, " + what);
-  std::vector<ArrayEvaluation> ways{evaluate_array(program, 0, inputs, slopes),
-                                    evaluate_by_team(program, inputs, slopes, 1, 1)};
+  std::vector<Evaluation> ways{evaluate_by_team(program, inputs, slopes, 1, 1)};
   if (seed % 10 == 0) ways.push_back(evaluate_by_team(program, inputs, slopes, 4, 2));
   std::vector<Tensor> derivatives;
   if (total.requires_grad()) derivatives = gradients({total}, leaves);
-  for (const ArrayEvaluation& found : ways) {
+  for (const Evaluation& found : ways) {
     const auto way = fmt::format("way {}, {}", &found - ways.data(), what);
     expect_near(found.output, wanted, "values, " + way);
     for (std::size_t k = 0; k < derivatives.size(); ++k) {

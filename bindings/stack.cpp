@@ -103,7 +103,10 @@ std::string program(lua_State* L, const std::variant<std::string, StackProgram>&
     Random random(1);
     network.emplace(Json{{"kind", "elman"}, {"hidden", options.hidden}}, options.stack, 2,
                     at::TensorOptions().dtype(at::kFloat), random, Recurrence{}, session_kinds(L));
-    return network->plan(1, steps);
+    const Route route =
+        network->route({.words = at::empty({1, steps}, at::kLong), .together = true});
+    const auto* planned = std::get_if<PlannedBatch>(&route);
+    return planned == nullptr ? StepPlanPtr() : planned->plan;
   });
 }
 

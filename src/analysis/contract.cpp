@@ -20,7 +20,7 @@ LanguageModel model_of(Json options, const Kinds& kinds, std::uint64_t seed = 7,
 
 // Provides random numbers that make a pass a training pass; in other passes, a memory may round its
 // actions and then has no gradients. The random numbers are the same each time.
-class TrainingPass {
+class TrainingNoise {
  public:
   operator Random*() {
     noise_ = Random(1);
@@ -79,7 +79,7 @@ Complaints probabilities(const Json& options, const TrainingKinds& kinds) {
 
 Complaints model_gradients(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
-  TrainingPass training;
+  TrainingNoise training;
   const auto model = model_of(options, kinds);
   std::vector<Tensor> leaves;
   for (const auto& [name, tensor] : model.parameters()) leaves.push_back(tensor);
@@ -96,7 +96,7 @@ Complaints model_gradients(const Json& options, const TrainingKinds& kinds) {
 // remove everything from a stack, its other actions get no gradient.
 Complaints uses(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
-  TrainingPass training;
+  TrainingNoise training;
   std::set<std::string> unused;
   for (int attempt = 0; attempt == 0 || (attempt < 40 && !unused.empty()); ++attempt) {
     const auto model = model_of(options, kinds, 7 + static_cast<std::uint64_t>(attempt));
@@ -158,7 +158,7 @@ Tensor in_pieces(const LanguageModel& model, const Tensor& words,
 
 Complaints pieces(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
-  TrainingPass training;
+  TrainingNoise training;
   const auto model = model_of(options, kinds);
   const Tensor input = contract_words(3, 9), whole = model.logits(input, training);
   whole.pow(2).sum().backward();
@@ -260,7 +260,7 @@ Complaints other_states(const Json& options, const TrainingKinds& kinds) {
 Complaints devices(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   if (!at::hasCUDA()) return {};
-  TrainingPass training;
+  TrainingNoise training;
   Json on_cuda = options;
   on_cuda["device"] = "cuda";
   const auto cpu = model_of(options, kinds), cuda = model_of(on_cuda, kinds);

@@ -135,8 +135,8 @@ class AnalogPushdown : public Network, public TraceableNetwork {
   }
 
   Passes run(const PassRequest& request) const override {
-    if (request.window > 0) return {};
-    const auto& [words, refinement, noise, window, lengths, sources] = request;
+    const auto& [words, refinement, noise] =
+        std::tie(request.words, request.refinement, request.noise);
     const Tensor recorded = run_recorded(words, refinement, noise);
     if (recorded.defined()) return {recorded, {}, nullptr};
     const auto begin = initial(words.size(0), words.size(1));
@@ -200,13 +200,14 @@ class AnalogPushdown : public Network, public TraceableNetwork {
     trace.readings = at::cat(readings);
     return {{1, "analog", trace}};
   }
-  std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const override {
-    if (full_ || !exact_ || !options_.device().is_cpu()) return std::nullopt;
+  Route route(const PassRequest& request) const override {
+    if (request.algorithm != "uoro" || full_ || !exact_ || !options_.device().is_cpu())
+      return Network::route(request);
     HigherOrderShape shape;
     shape.states = states_;
     shape.inputs = inputs_;
-    shape.passes = refinement.passes;
-    shape.carry_first = refinement.carry_first;
+    shape.passes = request.refinement.passes;
+    shape.carry_first = request.refinement.carry_first;
     shape.stack = true;
     shape.third = !second_;
     shape.symbols = symbols_;

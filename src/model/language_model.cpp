@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "model/attaching_network.h"
 #include "recurrence/affine.h"
-#include "recurrence/execute/log_likelihood.h"
+#include "tensor/backward.h"
 #include "tensor/product.h"
 
 namespace pushdown {
@@ -30,10 +30,19 @@ LanguageModel::LanguageModel(Alphabet alphabet, const Json& options, const Kinds
   build(kinds, 0, alphabet_.size() + (end_symbol_ ? 1 : 0));
 }
 
-Tensor LanguageModel::hiddens(const Tensor& words, Random* noise) const {
-  const auto read = end_symbol_ ? words.size(1) : std::max<std::int64_t>(words.size(1) - 1, 0);
-  const Tensor all = network_->run(words.narrow(1, 0, read), noise);
-  return words.size(1) == 0 && !end_symbol_ ? all.narrow(1, 0, 0) : all;
+Tensor LanguageModel::words_read(const Tensor& targets) {
+  return targets.narrow(1, 0, std::max<std::int64_t>(targets.size(1) - 1, 0));
+}
+
+PassRequest LanguageModel::request(const Tensor& targets, Random* noise, bool graph) const {
+  return {.words = words_read(targets),
+          .noise = noise,
+          .outcomes = output_weight_.size(0),
+          .graph = graph};
+}
+
+Tensor LanguageModel::hiddens(const Tensor& targets, Random* noise) const {
+  return network_->run(words_read(targets), noise).narrow(1, 0, targets.size(1));
 }
 
 Tensor LanguageModel::scores(const Tensor& hiddens) const {
@@ -48,8 +57,7 @@ Tensor LanguageModel::log_likelihoods(const Tensor& hiddens, const Tensor& targe
 }
 
 Tensor LanguageModel::logits(const Tensor& words, Random* noise) const {
-  check_words("language_model.logits", words);
-  return scores(hiddens(words, noise));
+  return scores(hiddens(targets_of(words), noise));
 }
 
 Tensor LanguageModel::targets_of(const Tensor& words) const {
@@ -59,13 +67,22 @@ Tensor LanguageModel::targets_of(const Tensor& words) const {
 }
 
 Tensor LanguageModel::differentiate(const Tensor& words, double scale, Random* noise) const {
-  return network_->log_probabilities(targets_of(words), output_weight_, output_bias_, noise, scale);
+  const Tensor targets = targets_of(words);
+  const Route route = network_->route(request(targets, noise, false));
+  if (const auto* plan = std::get_if<PlannedBatch>(&route))
+    return differentiate_log_likelihoods(*plan, layer(), targets, scale);
+  const at::AutoGradMode with_gradient(true);
+  const Tensor values = log_likelihoods(hiddens(targets, noise), targets).sum(1);
+  run_backward(values, at::full_like(values, scale));
+  return values.detach();
 }
 
 Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) const {
   const Tensor targets = targets_of(words);
-  const Tensor values = network_->log_probabilities(targets, output_weight_, output_bias_, noise);
-  return values.defined() ? values : log_likelihoods(hiddens(words, noise), targets).sum(1);
+  const Route route = network_->route(request(targets, noise, true));
+  if (const auto* plan = std::get_if<PlannedBatch>(&route))
+    return pushdown::log_likelihoods(*plan, layer(), targets);
+  return log_likelihoods(hiddens(targets, noise), targets).sum(1);
 }
 
 bool LanguageModel::reads_trees() const { return attaching(*network_) != nullptr; }

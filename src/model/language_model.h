@@ -53,9 +53,8 @@ class LanguageModel : public SequenceModel {
   TreeLogProbabilities tree_log_probabilities(const Tensor& words, const Tensor& attachments,
                                               Random* noise = nullptr) const;
 
-  // Does the same as log_probabilities() without a graph: adds `scale` times the gradient of the
-  // sum to the gradients of the parameters. Undefined, and nothing is added or drawn, if the
-  // network cannot do that.
+  // Returns the same without a graph, and adds `scale` times the gradient of the sum to the
+  // gradients of the parameters.
   Tensor differentiate(const Tensor& words, double scale, Random* noise) const;
 
   // The output layer: W : V x H, b : V.
@@ -90,9 +89,12 @@ class LanguageModel : public SequenceModel {
                                const std::function<void(const Tensor&)>& visit) const;
 
  private:
-  // Returns the hidden vectors h_0 .. that predict a symbol : B x n x H, or B x (n+1) x H with
-  // end_symbol.
-  Tensor hiddens(const Tensor& words, Random* noise) const;
+  SoftmaxLayer layer() const { return {output_weight_, output_bias_}; }
+  // Returns the symbols that are read to predict targets : B x n, all but the last one.
+  static Tensor words_read(const Tensor& targets);
+  // Returns the hidden vectors that predict the targets: h_0 .., B x n x H.
+  Tensor hiddens(const Tensor& targets, Random* noise) const;
+  PassRequest request(const Tensor& targets, Random* noise, bool graph) const;
   // Returns the words and the end symbol, if there is one.
   Tensor targets_of(const Tensor& words) const;
   Tensor scores(const Tensor& hiddens) const;

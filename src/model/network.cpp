@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "model/network_trace.h"
+#include "tensor/backward.h"
 
 namespace pushdown {
 
@@ -32,6 +33,32 @@ std::vector<Tensor> layers_of(const Network& network, const PassRequest& request
   if (const auto* layered = dynamic_cast<const LayeredNetwork*>(&network))
     return layered->layers(request);
   return {carried_passes(network.run(request).hiddens, request.refinement)};
+}
+
+Tensor Network::validity(const Tensor&) const {
+  fail("model.recognizer", "{} has no measure of validity of its own; use output = 'affine'",
+       line());
+}
+
+Route Network::route(const PassRequest& request) const {
+  if (request.window > 0) return ByPieces();
+  return ByTensors();
+}
+
+Pass Network::pass(const PassRequest& request, const Route& route) const {
+  if (const auto* plan = std::get_if<PlannedBatch>(&route)) return run_plan(*plan);
+  const at::AutoGradMode with_gradient(true);
+  const Passes made = run(request);
+  return {made.hiddens.detach(), made.weights, [hiddens = made.hiddens](const Tensor& slopes) {
+            if (hiddens.requires_grad()) run_backward(hiddens, slopes);
+          }};
+}
+
+StepPlanPtr Network::plan(std::int64_t batch, std::int64_t steps) const {
+  const Route found =
+      route({.words = at::empty({batch, steps}, at::kLong), .outcomes = 1, .together = true});
+  const auto* planned = std::get_if<PlannedBatch>(&found);
+  return planned == nullptr ? nullptr : planned->plan;
 }
 
 Tensor repeated_words(const Tensor& words, std::int64_t times) {

@@ -4,18 +4,19 @@
 // Dimension letters: B batch, n length, c length of a piece, H hidden, V vocabulary, K passes of
 // iterative refinement.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/origin.h"
 #include "base/registry.h"
-#include "recurrence/execute/direct_pass.h"
+#include "recurrence/execute/planned_batch.h"
 #include "recurrence/higher_order.h"
-#include "recurrence/program/step_plan.h"
 #include "tensor/module_context.h"
 
 namespace pushdown {
@@ -58,6 +59,21 @@ struct Passes {
   NetworkStatePtr state;  // the next state; null after run()
 };
 
+// The loss of a recognizer, for networks that differentiate it themselves:
+//   loss_b = share times the sum over the passes (every_step) or the last pass alone of
+//            -y log s - (1 - y) log(1 - s),   s = logistic(W h + b), y the label.
+struct ValidityHead {
+  Tensor labels;  // B: 1 valid, 0 not
+  bool every_step = true;
+  double share = 1;
+  double scale = 1;                   // of the gradient
+  Tensor output_weight, output_bias;  // W : 1 x H, b : 1
+};
+struct ValidityLosses {
+  std::vector<double> losses;  // B
+  std::vector<double> scores;  // B: W h + b after the last pass
+};
+
 // What a network is asked to do with whole strings.
 struct PassRequest {
   Tensor words;  // B x n symbol ids (int64, valid)
@@ -74,23 +90,27 @@ struct PassRequest {
   // B: if the strings are pairs, the lengths of their sources, for memories that use them. Else
   // empty.
   std::vector<std::int64_t> sources = {};
+  // What follows the hidden vectors, for Network::route(): the number of outcomes of a softmax, and
+  // whether its results belong to LibTorch's graph; or the answers of a recognizer, differentiated
+  // by this learning algorithm (train/learning/learning.h).
+  std::int64_t outcomes = 0;
+  bool graph = false;
+  std::optional<ValidityHead> answers = {};
+  std::string_view algorithm = "bptt";
+  // The pass is one of those of several models in common launches, perhaps on a device
+  // (model/likelihoods_together.h).
+  bool together = false;
 };
 
-// Strings with their labels, for networks that differentiate the loss of a recognizer themselves:
-//   loss_b = sum over the passes (every_step) or the last pass alone of
-//            -y log s - (1 - y) log(1 - s),   s = logistic(W h + b), y the label.
-struct ValidityBatch {
-  Tensor words;   // B x n, including the end symbol if there is one
-  Tensor labels;  // B: 1 valid, 0 not
-  Refinement refinement;
-  bool every_step = true;
-  double scale = 1;                   // of the gradient
-  Tensor output_weight, output_bias;  // W : 1 x H, b : 1
+// How a network computes the gradients of a request:
+struct ByTensors {};  // by LibTorch's graph of Network::run()
+struct ByPieces {};   // by the graphs of Network::advance() over pieces of the strings
+struct ByKernel {     // by a kernel of its own, which adds the gradients of the answers
+  std::function<ValidityLosses()> differentiate;
 };
-struct ValidityLosses {
-  std::vector<double> losses;  // B
-  std::vector<double> scores;  // B: W h + b after the last pass
-};
+// or by a recorded plan (recurrence/execute/planned_batch.h), or by steps whose derivatives are
+// loops over numbers, for the algorithm uoro.
+using Route = std::variant<ByTensors, ByPieces, ByKernel, PlannedBatch, HigherOrderNetwork>;
 
 // words : B x n -> B x (n times), with every symbol repeated this many times.
 Tensor repeated_words(const Tensor& words, std::int64_t times);
@@ -103,24 +123,22 @@ class Network {
   // They include a stack's reading if the network is so made.
   virtual std::int64_t hidden_size() const = 0;
   // Returns the hidden vectors of the passes over each symbol, preceded by h_0: B x (nK + 1) x H;
-  // h_t depends only on the first t symbols. Undefined if the network cannot have this window.
+  // h_t depends only on the first t symbols. A window is possible only if route() returns ByTensors
+  // for it.
   virtual Passes run(const PassRequest& request) const = 0;
   // words : B x n -> h_0 .. h_n : B x (n+1) x H
   Tensor run(const Tensor& words, Random* noise) const {
     return run(PassRequest{.words = words, .noise = noise}).hiddens;
   }
-  // Returns the sum of log softmax(W h_t + b)[targets_t] over t, B, computed in one operation if
-  // the network supports it, otherwise an undefined tensor. targets : B x (n+1). With a `scale` the
-  // result has no graph; `scale` times the gradients of its sum are added to those of the
-  // parameters, of W and of b.
-  virtual Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                                   const Tensor& output_bias, Random* noise,
-                                   std::optional<double> scale = {}) const {
-    return {};
-  }
-  // Returns a recorded program over `batch` times `steps` symbols if it is the whole network, also
-  // in training passes; otherwise null.
-  virtual StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const { return nullptr; }
+  // Returns how the gradients of a request are computed. The random numbers of a plan are drawn
+  // now.
+  virtual Route route(const PassRequest& request) const;
+  // Runs the request by its route, or by the plan or tensors of a route that it has.
+  Pass pass(const PassRequest& request) const { return pass(request, route(request)); }
+  Pass pass(const PassRequest& request, const Route& route) const;
+  // Returns the recorded program of evaluations over `batch` times `steps` symbols if it is the
+  // whole network, also in training passes and on a device; otherwise null.
+  StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const;
   // The same in pieces. A state has been given t symbols and has read t - 1 of them. Reading c more
   // gives the hidden vectors that predict these, h_t .. h_{t+c-1} : B x c x H, and the next state.
   // `length`: the expected number of symbols, 0 if unknown.
@@ -146,25 +164,9 @@ class Network {
   // held back: the next state has read all of them.
   virtual Passes advance(const Tensor& words, const Refinement& refinement,
                          const NetworkStatePtr& state, Random* noise) const;
-  // Adds `scale` times the gradient of the sum of the losses to the gradients of the parameters, of
-  // W and of b, by a learning algorithm (train/learning/learning.h) for which the network has a
-  // kernel. Returns nothing if it has none.
-  virtual std::optional<ValidityLosses> differentiate(const ValidityBatch& batch,
-                                                      std::string_view algorithm,
-                                                      Random& random) const {
-    return std::nullopt;
-  }
-  // Runs the training pass of run(), with `noise`, that differentiates itself, without a graph. Its
-  // output is the hidden vectors of the passes of each symbol, B x n x KH. Returns null if the
-  // network does not support it.
-  virtual DirectPassPtr direct_pass(const PassRequest& request) const { return nullptr; }
-  // Returns the network with these passes, in training, if it is of higher order and on the CPU.
-  virtual std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const {
-    return std::nullopt;
-  }
   // Returns the network's own measure of validity, B x ... for hidden vectors B x ... x H: valid if
-  // above 1/2. Undefined if it has none.
-  virtual Tensor validity(const Tensor& hiddens) const { return {}; }
+  // above 1/2. Throws std::invalid_argument if it has none.
+  virtual Tensor validity(const Tensor& hiddens) const;
   // Returns the effect of reading words : B x n on a memory of sections with strengths, in an
   // evaluation: the tensors of Stack::strengths, or none if the network has no such memory.
   virtual std::map<std::string, Tensor> strengths(const Tensor& words) const { return {}; }

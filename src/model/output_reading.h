@@ -4,7 +4,7 @@
 //
 // Dimension letters: B batch, n length, H hidden, R reading size, K passes.
 #pragma once
-#include "recurrence/execute/direct_pass.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 
@@ -17,10 +17,5 @@ Tensor repeated_last(const Tensor& given, std::int64_t dimension, std::int64_t m
 // of the times 0 to n, with h_0 = 0.
 Tensor with_readings(const Tensor& made, std::int64_t hidden, std::int64_t passes,
                      const Tensor& mask);
-
-// Returns a pass that adds readings to the output of another one, as with_readings(): B x n x
-// K(H+R), or B x (n+1) x (H+R) with time 0, for one pass.
-DirectPassPtr pass_with_readings(DirectPassPtr made, std::int64_t hidden, std::int64_t passes,
-                                 const Tensor& mask, bool from_zero);
 
 }  // namespace pushdown

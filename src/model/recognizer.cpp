@@ -95,10 +95,8 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
   if (affine_) return;
   // No output layer is needed then.
   parameters_ = network_->parameters();
-  check(network_->validity(at::zeros({1, 1, network_->hidden_size()}, output_weight_.options()))
-            .defined(),
-        kWhere, "{} has no measure of validity of its own; use output = 'affine'",
-        network_->line());
+  // Throws an error if the network has none.
+  network_->validity(at::zeros({1, 1, network_->hidden_size()}, output_weight_.options()));
 }
 
 Tensor Recognizer::input(const Tensor& words) const {
@@ -128,20 +126,14 @@ PassRequest Recognizer::request(const Tensor& words, std::int64_t window, Random
   return {repeated_words(words, refinement.passes), 1, noise, window * refinement.passes};
 }
 
-Recognition Recognizer::run(const Tensor& words, Random* noise, std::int64_t window) const {
-  const Passes made = network_->run(request(input(words), window, noise));
-  if (!made.hiddens.defined()) return {};
+Recognition Recognizer::run(const Tensor& words, Random* noise) const {
+  const Passes made = network_->run(request(input(words), 0, noise));
   return {scores(made.hiddens), made.hiddens, made.weights};
 }
 
 Passes Recognizer::advance(const Tensor& words, const NetworkStatePtr& state, Random* noise) const {
   const PassRequest asked = request(words, 0, noise);
   return network_->advance(asked.words, asked.refinement, state, noise);
-}
-
-DirectPassPtr Recognizer::direct_pass(const Tensor& words, std::int64_t window,
-                                      Random& noise) const {
-  return network_->direct_pass(request(input(words), window, &noise));
 }
 
 Tensor Recognizer::next_scores(const Tensor& hiddens) const {

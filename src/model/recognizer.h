@@ -89,12 +89,10 @@ class Recognizer : public SequenceModel {
   // hiddens : B x m x H -> logits of the next symbol : B x m x outcomes; undefined without
   // next_symbol.
   Tensor next_scores(const Tensor& hiddens) const;
-  // With `noise` it is a training pass. With a window > 0, gradients end after every `window`
-  // symbols; all tensors are undefined if the network cannot do so (PassRequest).
-  Recognition run(const Tensor& words, Random* noise = nullptr, std::int64_t window = 0) const;
-  // Runs the training pass of run() that differentiates itself. Returns the hidden vectors after
-  // each pass, B x m x H, or null if the network does not support it (Network::direct_pass).
-  DirectPassPtr direct_pass(const Tensor& words, std::int64_t window, Random& noise) const;
+  // With `noise` it is a training pass.
+  Recognition run(const Tensor& words, Random* noise = nullptr) const;
+  // Returns what the network is asked to do with words : B x n of the result of input().
+  PassRequest request(const Tensor& words, std::int64_t window, Random* noise) const;
   // Makes the next passes over strings that are read in pieces, see Network::advance. words : B x c
   // of the result of input().
   Passes advance(const Tensor& words, const NetworkStatePtr& state, Random* noise) const;
@@ -107,9 +105,6 @@ class Recognizer : public SequenceModel {
   Tensor decided(const Recognition& said, Decision decision) const;
 
  private:
-  // Returns what the network is asked to do with the result of input().
-  PassRequest request(const Tensor& words, std::int64_t window, Random* noise) const;
-
   Refinement training_, evaluation_;
   bool memory_moves_ = false;
   bool affine_ = true, kernels_ = true, end_outcome_ = false;

@@ -104,41 +104,30 @@ class RecurrentNetwork : public Network, public TraceableNetwork, public Layered
   const StackRnn* stack_rnn() const override { return &rnn_; }
 
   Passes run(const PassRequest& request) const override {
-    const auto& [words, refinement, noise, window, lengths, sources] = request;
-    const Tensor inputs = inputs_of(words);
+    const Tensor inputs = inputs_of(request.words);
     Tensor hiddens;
     if (kernels_)
-      hiddens = rnn_.run_recorded(inputs, one_hot_ids(words), noise, window, nullptr, refinement,
-                                  lengths, sources);
-    if (!hiddens.defined() && window == 0)
-      hiddens = rnn_.run_stepwise(inputs, noise, refinement, sources);
+      hiddens = rnn_.run_recorded(inputs, one_hot_ids(request.words), request.noise, request.window,
+                                  nullptr, request.refinement, request.lengths, request.sources);
+    if (!hiddens.defined()) {
+      check(request.window == 0, "model.recurrent", "this network has no window");
+      hiddens = rnn_.run_stepwise(inputs, request.noise, request.refinement, request.sources);
+    }
     return {hiddens, {}, nullptr};
   }
-  DirectPassPtr direct_pass(const PassRequest& request) const override {
-    if (!kernels_) return nullptr;
-    return rnn_.direct_pass(request.words, *request.noise, request.window, request.refinement);
-  }
-  Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                           const Tensor& output_bias, Random* noise,
-                           std::optional<double> scale) const override {
-    if (!kernels_) return {};
-    return rnn_.log_probabilities(targets, output_weight, output_bias, noise, scale);
-  }
-  StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const override {
+  Route route(const PassRequest& request) const override {
+    if (request.algorithm == "uoro" && reads_symbols() && device_.is_cpu() && rnn_.bare())
+      if (auto network = rnn_.controller().higher_order()) {
+        network->shape.passes = request.refinement.passes;
+        network->shape.carry_first = request.refinement.carry_first;
+        return *network;
+      }
     // With the reading, the program has a step more than the string (output_reading.h).
-    if (!reads_symbols() || rnn_.differs_in_training() || rnn_.recurrence().reading_out)
-      return nullptr;
-    return rnn_.plan(batch, steps);
-  }
-
-  std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const override {
-    if (!reads_symbols() || !device_.is_cpu() || !rnn_.bare()) return std::nullopt;
-    auto network = rnn_.controller().higher_order();
-    if (network) {
-      network->shape.passes = refinement.passes;
-      network->shape.carry_first = refinement.carry_first;
-    }
-    return network;
+    const bool alone =
+        reads_symbols() && !rnn_.differs_in_training() && !rnn_.recurrence().reading_out;
+    if (!kernels_ || request.algorithm != "bptt" || (request.together && !alone))
+      return Network::route(request);
+    return rnn_.route(request);
   }
 
   // The stack moves by the hidden vectors of the first passes.

@@ -6,8 +6,6 @@
 #include "model/dropout.h"
 #include "model/output_reading.h"
 #include "model/state_place.h"
-#include "recurrence/execute/log_likelihood.h"
-#include "recurrence/execute/step_likelihood.h"
 
 namespace pushdown {
 namespace {
@@ -120,52 +118,35 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
                  1);
 }
 
-DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int64_t window,
-                                    const Refinement& refinement) const {
-  if (engine_ == nullptr || !engine_->differentiates()) return nullptr;
-  if (recurrence_.reading_out && window > 0) return nullptr;
-  auto run = planned(words.size(0), words.size(1), &noise, refinement, window > 0);
-  if (run.plan == nullptr) return nullptr;
-  return pass_of(std::move(run), words, window, refinement.passes, false);
-}
-
-DirectPassPtr StackRnn::pass_of(PlannedRun run, const Tensor& words, std::int64_t window,
-                                std::int64_t passes, bool from_zero) const {
-  auto pass = engine_->direct_pass(run.plan, repeated_last(words, 1, further_steps()),
-                                   std::move(run.supplied), window, buffers_);
-  if (!recurrence_.reading_out) return pass;
-  return pass_with_readings(std::move(pass), hidden_size(), passes, run.reading_mask, from_zero);
-}
-
-Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                                   const Tensor& output_bias, Random* noise,
-                                   std::optional<double> scale) const {
-  if (engine_ == nullptr || !engine_->differentiates()) return {};
-  const bool many = output_weight.size(0) > kMostOutcomes;
-  if (many && (!scale || !output_weight.is_cpu())) return {};
-  if (recurrence_.reading_out && !scale) return {};
-  const auto batch = targets.size(0), steps = targets.size(1) - 1;
-  auto run = planned(batch, steps, noise, {});
-  if (run.plan == nullptr) return {};
-  if (!many && !recurrence_.reading_out)
-    return engine_->log_likelihoods(run.plan, targets, output_weight, output_bias,
-                                    std::move(run.supplied), buffers_, scale);
+Route StackRnn::route(const PassRequest& request) const {
   const bool out = recurrence_.reading_out;
-  const DirectPassPtr pass = pass_of(std::move(run), targets.narrow(1, 0, steps), 0, 1, out);
-  // h_0 = 0
-  const Tensor outputs = out ? pass->output() : at::constant_pad_nd(pass->output(), {0, 0, 1, 0});
-  auto [values, slopes] =
-      differentiate_log_likelihoods(outputs, output_weight, output_bias, targets, buffers_, *scale);
-  pass->backward(out ? slopes : slopes.narrow(1, 1, steps).contiguous());
-  return values.sum(1);
-}
-
-StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
-  return planned(batch, steps, nullptr, {}).plan;
+  const bool with_steps = request.outcomes > 0 && request.outcomes <= kMostOutcomes && !out;
+  // In the graph, only the log-likelihood that is computed with the steps has a plan.
+  const bool plans =
+      request.together || (tensor_options_.device().is_cpu() && (!request.graph || with_steps));
+  if (const StepPlanPtr found = plans ? plan(request) : nullptr) {
+    const auto batch = request.words.size(0), steps = request.words.size(1);
+    PlannedBatch planned{
+        found, repeated_last(request.words, 1, further_steps()), {}, request.window};
+    planned.passes = request.refinement.passes;
+    planned.reading = output_size() - hidden_size();
+    planned.buffers = buffers_;
+    if (const Tensor drawn = draw_noise(batch, steps, request.noise); drawn.defined()) {
+      planned.supplied.push_back(repeated_last(drawn, 0, further_steps()).transpose(0, 1));
+      planned.reading_mask = reading_mask(drawn);
+    }
+    return planned;
+  }
+  if (request.window == 0) return ByTensors();
+  const Stack& memory = request.noise == nullptr ? *evaluated_ : *stack_;
+  const StackRequest cut{
+      .batch = request.words.size(0), .steps = request.words.size(1), .cut = true};
+  if (engine_ == nullptr || out || recorded_stack(memory, cut) == nullptr) return ByPieces();
+  return ByTensors();
 }
 
 std::vector<Tensor> StackRnn::selected_matrices() const {
-  const StepPlanPtr plan = this->plan(1, 2);
+  const StepPlanPtr plan = this->plan({.words = at::empty({1, 2}, at::kLong)});
   if (plan == nullptr) return {};
   const auto& matrices = plan->matrices();
   std::vector<char> looked_up(matrices.size());
@@ -197,38 +178,31 @@ std::vector<Tensor> StackRnn::selected_matrices() const {
   return found;
 }
 
-StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, Random* noise,
-                                       const Refinement& refinement, bool cut) const {
+StepPlanPtr StackRnn::plan(const PassRequest& request) const {
   // A run on a device copies the embeddings of all symbols.
   constexpr std::int64_t kMostEmbedded = 1 << 16;
-  const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
+  const bool training = request.noise != nullptr, cut = request.window > 0;
+  const Stack& memory = training ? *stack_ : *evaluated_;
   const Tensor& embedding = recurrence_.embedding;
-  if (steps < 1) return {};
-  const auto all = steps + further_steps();
-  const auto stack = recorded_stack(memory, {.batch = batch, .steps = all, .cut = cut});
-  if (stack == nullptr) return {};
-  if (embedding.defined() && !embedding.is_cpu() && embedding.numel() > kMostEmbedded) return {};
-  const bool random = noise != nullptr && recurrence_.random();
-  PlannedRun run;
-  run.plan =
-      plans_->find({batch, all, refinement.passes, refinement.carry_first, noise != nullptr}, [&] {
-        const at::AutoGradMode with_gradient(true);
-        StepTrace trace(true);
-        const Traced input = embedding.defined()
-                                 ? linear(trace.symbols(embedding.size(0)), embedding.t())
-                                 : trace.symbols(input_);
-        const Traced drawn = random ? trace.supplied(drawn_size()) : Traced();
-        const Recorded recorded = record(trace, input, drawn, *stack, beginning(batch), refinement);
-        ParameterList own = parameters();
-        if (embedding.defined()) own.emplace_back("embedding", embedding);
-        return StepPlan::make(trace.finish(recorded.output), own);
-      });
-  if (run.plan != nullptr && random) {
-    const Tensor drawn = draw_noise(batch, steps, noise);
-    run.supplied.push_back(repeated_last(drawn, 0, further_steps()).transpose(0, 1));
-    run.reading_mask = reading_mask(drawn);
-  }
-  return run;
+  const Refinement& refinement = request.refinement;
+  if (request.words.size(1) < 1 || (cut && recurrence_.reading_out)) return nullptr;
+  if (embedding.defined() && !embedding.is_cpu() && embedding.numel() > kMostEmbedded)
+    return nullptr;
+  const auto batch = request.words.size(0), steps = request.words.size(1) + further_steps();
+  const auto stack = recorded_stack(memory, {.batch = batch, .steps = steps, .cut = cut});
+  if (stack == nullptr) return nullptr;
+  return plans_->find({batch, steps, refinement.passes, refinement.carry_first, training}, [&] {
+    const at::AutoGradMode with_gradient(true);
+    StepTrace trace(true);
+    const Traced input = embedding.defined()
+                             ? linear(trace.symbols(embedding.size(0)), embedding.t())
+                             : trace.symbols(input_);
+    const Traced drawn = training && recurrence_.random() ? trace.supplied(drawn_size()) : Traced();
+    const Recorded recorded = record(trace, input, drawn, *stack, beginning(batch), refinement);
+    ParameterList own = parameters();
+    if (embedding.defined()) own.emplace_back("embedding", embedding);
+    return StepPlan::make(trace.finish(recorded.output), own);
+  });
 }
 
 RecordedStackPtr StackRnn::recorded_stack(const Stack& stack, const StackRequest& request) const {

@@ -144,20 +144,10 @@ class StackRnn {
                       const Refinement& refinement = {},
                       const std::vector<std::int64_t>& lengths = {},
                       const std::vector<std::int64_t>& sources = {}) const;
-  // Runs a training pass over the symbols of words : B x n that differentiates itself, with the
-  // program of run_recorded() recorded once for many batches. Its output is that of the passes, B x
-  // n x KO. It gives no gradients of other parts. The noise is that of
-  // run_recorded(). Returns null if there is no such pass.
-  DirectPassPtr direct_pass(const Tensor& words, Random& noise, std::int64_t window,
-                            const Refinement& refinement) const;
-  // Returns the log-likelihood of targets : B x (n+1) with this output layer, B, by the program of
-  // run_recorded(), recorded once for many batches (recurrence/execute/step_likelihood.h);
-  // undefined if there is none. `scale`: see Network::log_probabilities().
-  Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                           const Tensor& output_bias, Random* noise,
-                           std::optional<double> scale) const;
-  // Returns the program of an evaluation that reads symbols; null if there is none.
-  StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const;
+  // Returns a plan for the symbols of words : B x n, if there is one, with the program of
+  // run_recorded() recorded once for many batches; it gives no gradients of other parts. Otherwise
+  // tensors, or pieces with a window that run_recorded() cannot have.
+  Route route(const PassRequest& request) const;
 
   // Returns the matrices whose first columns, one for each input, are selected by symbols if the
   // inputs are one-hot. They are found in the program of plan().
@@ -242,19 +232,11 @@ class StackRnn {
                   const Beginning& beginning, const Refinement& refinement) const;
   // Returns the stack in recorded form if the controller has one, too; otherwise null.
   RecordedStackPtr recorded_stack(const Stack& stack, const StackRequest& request) const;
-  // For words : B x n; the plan is null if there is none. It has the step more of `reading_out`.
-  struct PlannedRun {
-    StepPlanPtr plan;
-    std::vector<Tensor> supplied;
-    Tensor reading_mask;
-  };
-  // Returns the pass of a plan over words : B x n; its output includes time 0 if `from_zero`.
-  DirectPassPtr pass_of(PlannedRun run, const Tensor& words, std::int64_t window,
-                        std::int64_t passes, bool from_zero) const;
   // Returns the steps after the last symbol, see `reading_out`.
   std::int64_t further_steps() const { return recurrence_.reading_out ? 1 : 0; }
-  PlannedRun planned(std::int64_t batch, std::int64_t steps, Random* noise,
-                     const Refinement& refinement, bool cut = false) const;
+  // Returns the plan for words : B x n, null if there is none. It has the step more of
+  // `reading_out`.
+  StepPlanPtr plan(const PassRequest& request) const;
   ControllerState initial_controller(std::int64_t batch) const;
 
   Recurrence recurrence_;

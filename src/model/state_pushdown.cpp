@@ -211,7 +211,6 @@ Passes StatePushdown::advance(const Tensor& words, const Refinement& refinement,
 }
 
 Passes StatePushdown::run(const PassRequest& request) const {
-  if (request.window > 0) return {};
   const auto begin = initial(request.words.size(0), request.words.size(1));
   Passes made = advance(request.words, request.refinement, begin, request.noise);
   const auto& first = static_cast<const StatePushdownState&>(*begin).neurons;

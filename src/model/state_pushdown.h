@@ -29,7 +29,7 @@
 //
 // state_pushdown_stepwise.cpp is the definition in tensor operations;
 // kernel/state_pushdown/state_pushdown.h computes the same without them if no gradient is needed,
-// and in differentiate().
+// and for the algorithms that it knows (route()).
 #pragma once
 #include "base/buffer_pool.h"
 #include "kernel/state_pushdown/state_pushdown.h"
@@ -76,9 +76,7 @@ class StatePushdown : public Network, public TraceableNetwork {
   Passes advance(const Tensor& words, const Refinement& refinement, const NetworkStatePtr& state,
                  Random* noise) const override;
   std::vector<NetworkTrace> traces(const PassRequest& request) const override;
-  std::optional<ValidityLosses> differentiate(const ValidityBatch& batch,
-                                              std::string_view algorithm,
-                                              Random& random) const override;
+  Route route(const PassRequest& request) const override;
 
   Order order() const { return order_; }
   std::int64_t states() const { return states_; }         // J
@@ -139,8 +137,7 @@ class StatePushdown : public Network, public TraceableNetwork {
   Passes advance_inside(const Tensor& words, const Refinement& refinement,
                         const StatePushdownState& state, const Weights& weights) const;
   template <class F>
-  ValidityLosses differentiate_inside(const ValidityBatch& batch, StatePushdownTask task,
-                                      Random& random) const;
+  ValidityLosses differentiate_inside(const PassRequest& request, StatePushdownTask task) const;
   template <class F>
   StatePushdownParameters<F> pack(const Weights& weights, const StatePushdownShape& shape,
                                   F* packed) const;

@@ -17,17 +17,6 @@ Tensor checked_ids(const Tensor& words, std::int64_t inputs) {
   return ids;
 }
 
-// Returns the gradient of a tensor as contiguous memory to add to.
-template <class F>
-F* gradient_of(const Tensor& tensor) {
-  Tensor& gradient = tensor.mutable_grad();
-  if (!gradient.defined())
-    gradient = at::zeros(tensor.sizes(), tensor.options().requires_grad(false));
-  else if (!gradient.is_contiguous())
-    gradient = gradient.contiguous();
-  return gradient.data_ptr<F>();
-}
-
 }  // namespace
 
 bool StatePushdown::has_kernel() const {
@@ -114,12 +103,13 @@ Passes StatePushdown::advance_inside(const Tensor& words, const Refinement& refi
 }
 
 template <class F>
-ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
-                                                   StatePushdownTask task, Random& random) const {
+ValidityLosses StatePushdown::differentiate_inside(const PassRequest& batch,
+                                                   StatePushdownTask task) const {
   at::NoGradGuard guard;
+  const ValidityHead& head = *batch.answers;
   const auto count = batch.words.size(0), length = batch.words.size(1);
   const Tensor ids = checked_ids(batch.words, inputs_);
-  const Tensor labels = batch.labels.to(at::kCPU, at::kDouble).contiguous();
+  const Tensor labels = head.labels.to(at::kCPU, at::kDouble).contiguous();
   const auto sizes = shape(batch.refinement);
   const auto size = state_pushdown_weight_size(sizes);
   const Buffer memory(pool_, 2 * size * sizeof(F));
@@ -137,19 +127,19 @@ ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
                                   ? length * sizes.passes * state_pushdown_sign_words(sizes)
                                   : 0;
   std::vector<std::uint64_t> signs(words_of_signs);
-  const Tensor output = batch.output_weight.contiguous();
+  const Tensor output = head.output_weight.contiguous();
   StatePushdownLoss<F> loss{};
-  loss.every_step = batch.every_step;
-  loss.scale = static_cast<F>(batch.scale);
+  loss.every_step = head.every_step;
+  loss.scale = static_cast<F>(head.scale * head.share);
   loss.output = output.data_ptr<F>();
-  loss.output_bias = batch.output_bias.contiguous().data_ptr<F>()[0];
+  loss.output_bias = head.output_bias.contiguous().data_ptr<F>()[0];
   loss.gradient = gradient;
-  loss.output_gradient = gradient_of<F>(batch.output_weight);
-  loss.output_bias_gradient = gradient_of<F>(batch.output_bias);
+  loss.output_gradient = gradient_of(head.output_weight).data_ptr<F>();
+  loss.output_bias_gradient = gradient_of(head.output_bias).data_ptr<F>();
   loss.signs = signs.data();
   ValidityLosses found;
   for (std::int64_t b = 0; b < count; ++b) {
-    for (auto& word : signs) word = random.next();
+    for (auto& word : signs) word = batch.noise->next();
     std::fill(neurons.begin(), neurons.end(), F(0));
     neurons[0] = 1;
     std::copy(empty.begin(), empty.end(), seen.begin());
@@ -157,30 +147,32 @@ ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
                                   seen.data(), stack.data()};
     loss.label = static_cast<F>(labels.data_ptr<double>()[b]);
     kernel.run(sizes, parameters, string, &loss, scratch.as<void>());
-    found.losses.push_back(loss.loss);
+    found.losses.push_back(loss.loss * head.share);
     found.scores.push_back(loss.score);
   }
-  add_packed_state_pushdown<F>(sizes, gradient,
-                               {gradient_of<F>(state_weight_), gradient_of<F>(state_bias_),
-                                gradient_of<F>(action_weight_), gradient_of<F>(action_bias_)});
+  add_packed_state_pushdown<F>(
+      sizes, gradient,
+      {gradient_of(state_weight_).data_ptr<F>(), gradient_of(state_bias_).data_ptr<F>(),
+       gradient_of(action_weight_).data_ptr<F>(), gradient_of(action_bias_).data_ptr<F>()});
   return found;
 }
 
-std::optional<ValidityLosses> StatePushdown::differentiate(const ValidityBatch& batch,
-                                                           std::string_view algorithm,
-                                                           Random& random) const {
+Route StatePushdown::route(const PassRequest& request) const {
   const std::pair<std::string_view, StatePushdownTask> tasks[] = {
       {"bptt", StatePushdownTask::bptt},
       {"rtrl", StatePushdownTask::rtrl},
       {"uoro", StatePushdownTask::uoro}};
   const auto* task = std::find_if(std::begin(tasks), std::end(tasks),
-                                  [&](const auto& row) { return row.first == algorithm; });
+                                  [&](const auto& row) { return row.first == request.algorithm; });
   const auto dtype = options_.dtype();
-  if (task == std::end(tasks) || !has_kernel() || batch.output_weight.dtype() != dtype ||
-      batch.output_bias.dtype() != dtype)
-    return std::nullopt;
-  return dtype == at::kFloat ? differentiate_inside<float>(batch, task->second, random)
-                             : differentiate_inside<double>(batch, task->second, random);
+  const auto& answers = request.answers;
+  if (!answers || task == std::end(tasks) || request.window > 0 || !has_kernel() ||
+      answers->output_weight.dtype() != dtype || answers->output_bias.dtype() != dtype)
+    return Network::route(request);
+  return ByKernel{[this, request, task = task->second] {
+    return options_.dtype() == at::kFloat ? differentiate_inside<float>(request, task)
+                                          : differentiate_inside<double>(request, task);
+  }};
 }
 
 template Passes StatePushdown::advance_inside<float>(const Tensor&, const Refinement&,

@@ -2,7 +2,6 @@
 
 #include "recurrence/device/program.h"
 #include "recurrence/device/steps.h"
-#include "recurrence/execute/step_likelihood.h"
 #include "recurrence/execute/step_run.h"
 #include "tensor/backward.h"
 
@@ -16,20 +15,6 @@ class ProcessorEngine final : public StepEngine {
              const std::vector<std::int64_t>& lengths) const override {
     if (SecondDerivatives::wanted()) return {};
     return run_steps(std::move(program), batch, steps, buffers, window, left, lengths);
-  }
-  bool differentiates() const override { return true; }
-  DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
-                            std::vector<Tensor> supplied, std::int64_t window,
-                            const BufferPoolPtr& buffers) const override {
-    return run_plan(plan, words.cpu(), std::move(supplied), window, buffers);
-  }
-  Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
-                         const Tensor& bias, std::vector<Tensor> supplied,
-                         const BufferPoolPtr& buffers, std::optional<double> scale) const override {
-    if (scale)
-      return differentiate_log_likelihoods(plan, targets.cpu(), weight, bias, supplied, buffers,
-                                           *scale);
-    return run_log_likelihoods(plan, targets.cpu(), weight, bias, std::move(supplied), buffers);
   }
 };
 

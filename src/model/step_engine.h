@@ -2,8 +2,6 @@
 //
 // Dimension letters: M models, B batch, T steps, n numbers of the program's output.
 #pragma once
-#include <optional>
-
 #include "base/buffer_pool.h"
 #include "recurrence/device/updates.h"
 
@@ -19,22 +17,6 @@ class StepEngine {
   virtual Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps,
                      std::int64_t window, const BufferPoolPtr& buffers, Tensor* left = nullptr,
                      const std::vector<std::int64_t>& lengths = {}) const = 0;
-  // Whether the engine has the next two.
-  virtual bool differentiates() const { return false; }
-  // Returns a pass that differentiates itself (recurrence/program/step_plan.h).
-  virtual DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
-                                    std::vector<Tensor> supplied, std::int64_t window,
-                                    const BufferPoolPtr& buffers) const {
-    return nullptr;
-  }
-  // Returns log-likelihoods in one operation (recurrence/execute/step_likelihood.h), which adds
-  // `scale` times their gradients if it is given.
-  virtual Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets,
-                                 const Tensor& weight, const Tensor& bias,
-                                 std::vector<Tensor> supplied, const BufferPoolPtr& buffers,
-                                 std::optional<double> scale) const {
-    return {};
-  }
   // Whether the engine has training updates of several models in common launches.
   virtual bool together() const { return false; }
   virtual std::unique_ptr<DeviceUpdates> updates(UpdateForm form) const { return nullptr; }

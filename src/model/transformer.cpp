@@ -26,7 +26,6 @@
 #include "model/pushdown_attention.h"
 #include "model/step_engine.h"
 #include "model/transformer_layer.h"
-#include "recurrence/execute/step_likelihood.h"
 #include "stack/stack.h"
 #include "tensor/backward.h"
 #include "tensor/embedding.h"
@@ -99,9 +98,7 @@ class Transformer : public Network,
   std::string line() const override { return line_; }
 
   Passes run(const PassRequest& request) const override {
-    if (request.window > 0) return {};
-    const Tensor symbols = at::constant_pad_nd(repeated(request.words, request.refinement), {1, 0},
-                                               static_cast<double>(begin_symbol_));
+    const Tensor symbols = begun(repeated(request.words, request.refinement));
     if (attaches()) {
       const auto state = begun(symbols.size(0), symbols.size(1) - 1);
       return {forward_attaching(symbols, *state, request.noise), {}, nullptr};
@@ -113,22 +110,24 @@ class Transformer : public Network,
         nullptr};
   }
 
-  Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                           const Tensor& output_bias, Random* noise,
-                           std::optional<double> scale) const override {
-    const auto batch = targets.size(0), steps = targets.size(1);
-    if (!records() || steps == 0 || output_weight.size(0) > kMostOutcomes) return {};
-    if (SecondDerivatives::wanted()) return {};
+  Route route(const PassRequest& request) const override {
+    const auto& [words, noise] = std::tie(request.words, request.noise);
+    const auto batch = words.size(0), steps = words.size(1) + 1;
+    const bool with_steps = request.outcomes > 0 && request.outcomes <= kMostOutcomes;
+    if (!records() || !with_steps || request.together || SecondDerivatives::wanted())
+      return Network::route(request);
     const StepPlanPtr found = planned(batch, steps, masks(noise));
-    if (found == nullptr) return {};
-    std::vector<Tensor> supplied;
-    if (adds_positions()) supplied.push_back(added(steps, noise).expand({batch, steps, size_}));
-    if (reads_distances())
-      supplied.push_back(distances_.rows(0, steps).expand({batch, steps, size_}));
+    if (found == nullptr) return ByTensors();
+    PlannedBatch planned{found, begun(words)};
+    planned.buffers = buffers_;
+    const auto supply = [&](const Tensor& rows) {
+      planned.supplied.push_back(rows.expand({batch, steps, size_}));
+    };
+    if (adds_positions()) supply(added(steps, noise));
+    if (reads_distances()) supply(distances_.rows(0, steps));
     for (std::int64_t k = 0; k < masks(noise); ++k)
-      supplied.push_back(dropout(at::ones({batch, steps, size_}, options_), dropout_, noise));
-    return engine_->log_likelihoods(found, targets, output_weight, output_bias, std::move(supplied),
-                                    buffers_, scale);
+      supply(dropout(at::ones({batch, steps, size_}, options_), dropout_, noise));
+    return planned;
   }
 
   NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
@@ -164,8 +163,7 @@ class Transformer : public Network,
   }
 
   std::vector<NetworkTrace> traces(const PassRequest& request) const override {
-    const Tensor symbols = at::constant_pad_nd(repeated(request.words, request.refinement), {1, 0},
-                                               static_cast<double>(begin_symbol_));
+    const Tensor symbols = begun(repeated(request.words, request.refinement));
     std::vector<NetworkTrace> all;
     forward(symbols, nullptr, nullptr, own_depths(symbols), [&](std::size_t l, const Tensor& x) {
       const Sublayer& sublayer = *layers_[l].sublayer;
@@ -177,8 +175,7 @@ class Transformer : public Network,
 
   // The vectors of a layer are those that the next one reads: its output after normalization.
   std::vector<Tensor> layers(const PassRequest& request) const override {
-    const Tensor symbols = at::constant_pad_nd(repeated(request.words, request.refinement), {1, 0},
-                                               static_cast<double>(begin_symbol_));
+    const Tensor symbols = begun(repeated(request.words, request.refinement));
     std::vector<Tensor> all;
     const Tensor last = forward(symbols, nullptr, nullptr, own_depths(symbols),
                                 [&](std::size_t layer, const Tensor& read) {
@@ -193,7 +190,7 @@ class Transformer : public Network,
 
   Tensor run_attached(const Tensor& words, const Tensor& attachments,
                       Random* noise) const override {
-    const Tensor symbols = at::constant_pad_nd(words, {1, 0}, static_cast<double>(begin_symbol_));
+    const Tensor symbols = begun(words);
     return forward(symbols, nullptr, noise, parse_of_batch(attachments).depths);
   }
 
@@ -225,7 +222,7 @@ class Transformer : public Network,
  private:
   // Whether a recorded program computes the whole network.
   bool records() const {
-    return engine_ != nullptr && engine_->differentiates() && !layers_.empty() &&
+    return options_.device().is_cpu() && !layers_.empty() &&
            std::all_of(layers_.begin(), layers_.end(),
                        [](const TransformerLayer& layer) { return layer.sublayer->records(); });
   }
@@ -313,6 +310,10 @@ class Transformer : public Network,
     });
   }
 
+  // Returns the words after the begin symbol.
+  Tensor begun(const Tensor& words) const {
+    return at::constant_pad_nd(words, {1, 0}, static_cast<double>(begin_symbol_));
+  }
   std::shared_ptr<TransformerState> begun(std::int64_t batch, std::int64_t length) const {
     auto state = std::make_shared<TransformerState>();
     for (const TransformerLayer& layer : layers_)

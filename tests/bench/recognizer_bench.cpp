@@ -78,19 +78,19 @@ double gradient_seconds(const Recognizer& model, const LabelledDataset& data, in
                         const std::string& algorithm) {
   std::vector<std::int64_t> all(data.size());
   std::iota(all.begin(), all.end(), 0);
-  std::vector<ValidityBatch> batches;
-  for (const auto& strings : equal_length_batches(data.words(), all, batch_size)) {
-    ValidityBatch batch;
-    batch.words = model.input(word_tensor(data.words(), strings));
-    batch.labels = at::ones({static_cast<std::int64_t>(strings.size())}, at::kDouble);
-    batch.refinement = model.refinement(true);
-    batch.output_weight = model.output_weight();
-    batch.output_bias = model.output_bias();
-    batches.push_back(batch);
-  }
   Random random(1);
+  std::vector<PassRequest> batches;
+  for (const auto& strings : equal_length_batches(data.words(), all, batch_size)) {
+    batches.push_back(model.request(model.input(word_tensor(data.words(), strings)), 0, &random));
+    batches.back().answers = {
+        .labels = at::ones({static_cast<std::int64_t>(strings.size())}, at::kDouble),
+        .output_weight = model.output_weight(),
+        .output_bias = model.output_bias()};
+    batches.back().algorithm = algorithm;
+  }
   const Timing time = measure(5, [&] {
-    for (const auto& batch : batches) model.network().differentiate(batch, algorithm, random);
+    for (const auto& batch : batches)
+      std::get<ByKernel>(model.network().route(batch)).differentiate();
   });
   for (const auto& [name, tensor] : model.parameters()) tensor.mutable_grad() = Tensor();
   return time.best_ms / 1e3;

@@ -65,12 +65,7 @@ struct Outcome {
 };
 Outcome outcome(const LanguageModel& model, const Tensor& words) {
   Outcome result;
-  result.values = model.differentiate(words, 1, nullptr);
-  if (!result.values.defined()) {
-    result.values = model.log_probabilities(words);
-    result.values.sum().backward();
-  }
-  result.values = result.values.detach().to(at::kDouble);
+  result.values = model.differentiate(words, 1, nullptr).to(at::kDouble);
   for (const auto& [name, tensor] : model.parameters())
     result.gradients.push_back(
         (tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor)).to(at::kDouble));

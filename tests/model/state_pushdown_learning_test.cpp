@@ -133,23 +133,27 @@ TEST_P(StatePushdownLearners, EmptyStringsAreJudgedByTheInitialState) {
 
 TEST(StatePushdownLearning, LeavesUnknownAlgorithmsToOthers) {
   const auto model = make_model({});
-  ValidityBatch batch;
-  batch.words = at::zeros({1, 2}, at::kLong);
-  batch.labels = at::ones({1}, at::kDouble);
-  batch.output_weight = model->output_weight();
-  batch.output_bias = model->output_bias();
   Random random(1);
-  EXPECT_FALSE(model->network().differentiate(batch, "tbptt", random).has_value());
-  batch.scale = 0.25;
-  model->network().differentiate(batch, "bptt", random);
+  PassRequest request{.words = at::zeros({1, 2}, at::kLong), .noise = &random};
+  request.answers = {.labels = at::ones({1}, at::kDouble),
+                     .output_weight = model->output_weight(),
+                     .output_bias = model->output_bias()};
+  request.algorithm = "tbptt";
+  EXPECT_TRUE(std::holds_alternative<ByTensors>(model->network().route(request)));
+  request.algorithm = "bptt";
+  const auto differentiate = [&] {
+    std::get<ByKernel>(model->network().route(request)).differentiate();
+  };
+  request.answers->scale = 0.25;
+  differentiate();
   const auto quarter = take_gradients(*model);
-  batch.scale = 1;
-  for (int twice = 0; twice < 2; ++twice) model->network().differentiate(batch, "bptt", random);
+  request.answers->scale = 1;
+  for (int twice = 0; twice < 2; ++twice) differentiate();
   const auto added = take_gradients(*model);
   for (std::size_t i = 0; i < added.size(); ++i)
     EXPECT_LT(deviation(quarter[i] * 8, added[i]), 1e-12);
-  batch.words = at::full({1, 2}, 4, at::kLong);
-  EXPECT_THROW(model->network().differentiate(batch, "bptt", random), std::invalid_argument);
+  request.words = at::full({1, 2}, 4, at::kLong);
+  EXPECT_THROW(differentiate(), std::invalid_argument);
 }
 
 TEST(StatePushdownLearning, UoroDependsOnlyOnTheGenerator) {

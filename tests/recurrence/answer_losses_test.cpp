@@ -10,16 +10,17 @@ namespace {
 using testing_support::wavy_numbers;
 
 // The same with LibTorch's operations.
-AnswerLosses composed(const AnswerRows& rows, const AnswerLayers& layers,
-                      const AnswerCosts& costs) {
+AnswerGradients composed(const AnswerRows& rows, const AnswerLayers& layers,
+                         const AnswerCosts& costs, double scale) {
+  const Tensor hiddens = rows.hiddens.slice(1, rows.first);
   const Tensor scores =
-      at::linear(rows.hiddens, layers.validity_weight, layers.validity_bias).squeeze(-1);
+      at::linear(hiddens, layers.validity_weight, layers.validity_bias).squeeze(-1);
   const Tensor labels = rows.labels.unsqueeze(1);
   Tensor losses = costs.squared ? (scores.sigmoid() - labels).square() / 2
                                 : at::softplus(scores) - scores * labels;
   losses = losses * costs.validity_weight;
   if (costs.symbol_weight > 0) {
-    const Tensor found = at::linear(rows.hiddens, layers.symbol_weight, layers.symbol_bias)
+    const Tensor found = at::linear(hiddens, layers.symbol_weight, layers.symbol_bias)
                              .log_softmax(2)
                              .gather(2, rows.next.clamp_min(0).unsqueeze(2))
                              .squeeze(2);
@@ -28,10 +29,11 @@ AnswerLosses composed(const AnswerRows& rows, const AnswerLayers& layers,
     losses = losses - costs.symbol_weight * found.masked_fill(counts.logical_not(), 0);
   }
   if (rows.weights.defined()) losses = losses * rows.weights.to(losses.scalar_type());
-  return {losses.sum(1), scores.detach()};
+  (losses.sum() * scale).backward();
+  return {losses.sum(1).detach(), scores.detach(), rows.hiddens.grad()};
 }
 
-TEST(AnswerLosses, AreThoseOfTheComposedForm) {
+TEST(Answers, HaveTheLossesAndGradientsOfTheComposedForm) {
   const std::vector<AnswerCosts> all_costs{
       {}, {true, 1, 1}, {true, 0.3, 2, false}, {true, 0, 1}, {false, 2, 0.5, false}};
   for (const auto type : {at::kFloat, at::kDouble})
@@ -46,20 +48,19 @@ TEST(AnswerLosses, AreThoseOfTheComposedForm) {
           const Tensor weights =
               weighted ? at::tensor(std::vector<double>{1, 0, 1, 1, 0, 1, 1, 0}).view({2, steps})
                        : Tensor();
-          std::vector<AnswerLosses> found;
+          std::vector<AnswerGradients> found;
           std::vector<std::vector<Tensor>> gradients;
           for (const bool ours : {true, false}) {
-            const Tensor h = wavy_numbers({2, steps, hidden}, type, 1),
+            const Tensor h = wavy_numbers({2, steps + 1, hidden}, type, 1),
                          w = wavy_numbers({1, hidden}, type, 2, scale),
                          b = wavy_numbers({1}, type, 3),
                          v = wavy_numbers({outcomes, hidden}, type, 4, scale),
                          c = wavy_numbers({outcomes}, type, 5);
-            const AnswerRows rows{h, labels, next, weights};
+            const AnswerRows rows{h, 1, labels, next, weights};
             const AnswerLayers layers{w, b, v, c};
-            found.push_back(ours ? answer_losses(rows, layers, costs)
-                                 : composed(rows, layers, costs));
-            (found.back().losses * wavy_numbers({2}, type, 6).detach()).sum().backward();
-            gradients.push_back({h.grad(), w.grad(), b.grad()});
+            found.push_back(ours ? differentiate_answers(rows, layers, costs, 0.7)
+                                 : composed(rows, layers, costs, 0.7));
+            gradients.push_back({found.back().slopes, w.grad(), b.grad()});
             if (costs.symbol_weight > 0) {
               gradients.back().push_back(v.grad());
               gradients.back().push_back(c.grad());
@@ -76,13 +77,12 @@ TEST(AnswerLosses, AreThoseOfTheComposedForm) {
         }
 }
 
-TEST(AnswerLosses, ExtremeScoresStayFinite) {
+TEST(Answers, ExtremeScoresStayFinite) {
   const Tensor h = at::ones({1, 2, 1}, at::kFloat), labels = at::zeros({1}, at::kFloat),
                w = at::full({1, 1}, 1000.0, at::kFloat).set_requires_grad(true),
                b = at::zeros({1}, at::kFloat).set_requires_grad(true);
   for (const bool squared : {false, true}) {
-    const auto result = answer_losses({h, labels, {}, {}}, {w, b, {}, {}}, {squared});
-    result.losses.sum().backward();
+    const auto result = differentiate_answers({h, 0, labels, {}, {}}, {w, b, {}, {}}, {squared}, 1);
     EXPECT_NEAR(result.losses[0].item<double>(), squared ? 1 : 2000, 1e-3);
     EXPECT_TRUE(at::isfinite(w.grad()).all().item<bool>());
   }

@@ -164,21 +164,21 @@ TEST(Joint, GradientsNeedNoGraph) {
           const auto batch = strings(6);
           const auto objective = make_objective(options);
           Random one(1), same(1);
-          const auto got = differentiate_directly(model, *objective, batch, window, one);
-          ASSERT_TRUE(got.has_value());
-          const Found direct{taken(model), *got};
-          const at::AutoGradMode with_gradient(true);
-          const Recognition said = model.run(batch.words, &same, window);
+          ASSERT_TRUE(std::holds_alternative<PlannedBatch>(
+              route_of(model, *objective, batch, one, "bptt", window)));
+          const auto got = backpropagate(model, *objective, batch, one, window);
+          const Found direct{taken(model), got};
+          const Pass pass = model.network().pass(
+              model.request(model.input(batch.words), window, &same), ByTensors());
           Found wanted;
-          wanted.values = backpropagate(model, *objective, batch, said);
+          wanted.values = backpropagate(model, *objective, batch, pass);
           wanted.gradients = taken(model);
           expect_same(model, direct, wanted);
         }
   // The definition needs the graph.
   Random random(1);
-  EXPECT_FALSE(differentiate_directly(recognizer({{"kernels", false}}), *make_objective("stepwise"),
-                                      strings(3), 0, random)
-                   .has_value());
+  EXPECT_TRUE(std::holds_alternative<ByTensors>(route_of(
+      recognizer({{"kernels", false}}), *make_objective("stepwise"), strings(3), random, "bptt")));
 }
 
 TEST(Joint, TruncatedGradientsAreThoseOfThePieces) {

@@ -44,8 +44,10 @@ void expect_equal(const Recognizer& model, const Json& objective, const StringBa
   Random one(7), other(7);
   const auto wanted = unbiased_online_by_tensors("uoro")->gradient(model, *losses, batch, one);
   const auto gradients = take_gradients(model);
-  const auto found = unbiased_online_fast(model, *losses, batch, kEpsilon, other);
-  ASSERT_TRUE(found.has_value()) << model.options();
+  const Route route = route_of(model, *losses, batch, other, "uoro");
+  ASSERT_TRUE(std::holds_alternative<HigherOrderNetwork>(route)) << model.options();
+  const auto found = unbiased_online_fast(model, *losses, batch,
+                                          std::get<HigherOrderNetwork>(route), kEpsilon, other);
   const auto got = take_gradients(model);
   const double scale = largest(gradients);
   EXPECT_GT(scale, 1e-3);
@@ -53,8 +55,8 @@ void expect_equal(const Recognizer& model, const Json& objective, const StringBa
     EXPECT_LT(deviation(got[i], gradients[i]), tolerance * (1 + scale))
         << model.options() << objective << model.parameters()[i].first;
   for (std::size_t b = 0; b < wanted.losses.size(); ++b) {
-    EXPECT_NEAR(found->losses.at(b), wanted.losses[b], tolerance * (1 + wanted.losses[b]));
-    EXPECT_NEAR(found->scores.at(b), wanted.scores[b], tolerance * (1 + scale));
+    EXPECT_NEAR(found.losses.at(b), wanted.losses[b], tolerance * (1 + wanted.losses[b]));
+    EXPECT_NEAR(found.scores.at(b), wanted.scores[b], tolerance * (1 + scale));
   }
   // Both have drawn the same numbers.
   EXPECT_EQ(one.next(), other.next());
@@ -137,9 +139,8 @@ TEST(UnbiasedOnlineFast, IsNotForOtherNetworks) {
   stepwise["kernels"] = false;
   const auto fast = [](const Recognizer& model) {
     Random random(1);
-    return unbiased_online_fast(model, *make_objective("stepwise"), strings(2, 3, 1), kEpsilon,
-                                random)
-        .has_value();
+    return std::holds_alternative<HigherOrderNetwork>(
+        route_of(model, *make_objective("stepwise"), strings(2, 3, 1), random, "uoro"));
   };
   for (const Json& options : std::vector<Json>{
            two_layers,

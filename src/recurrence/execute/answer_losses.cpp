@@ -1,9 +1,7 @@
 #include "recurrence/execute/answer_losses.h"
 
 #include <cmath>
-
-#include "base/check.h"
-#include "tensor/autograd.h"
+#include <limits>
 
 namespace pushdown {
 namespace {
@@ -22,16 +20,17 @@ void add_multiple(F factor, const F* from, F* to, std::int64_t n) {
 
 // Values and derivatives for one batch.
 template <class F>
-struct AnswerPass {
+struct AnswerHead {
   AnswerCosts costs;
-  std::int64_t strings = 0, steps = 0, hidden = 0, outcomes = 0;  // outcomes: 0 without symbols
-  Tensor hiddens, validity, symbols;                              // as given; 1 x H and O x H
+  std::int64_t strings, first, steps, hidden, outcomes = 0;  // outcomes: 0 without symbols
+  Tensor hiddens, validity, symbols;                         // as given; 1 x H and O x H
   Tensor slopes;  // B x T x (1 + O): derivatives of the loss by the score and by the logits
 
-  AnswerPass(const AnswerRows& rows, const AnswerLayers& layers, const AnswerCosts& costs)
+  AnswerHead(const AnswerRows& rows, const AnswerLayers& layers, const AnswerCosts& costs)
       : costs(costs),
         strings(rows.hiddens.size(0)),
-        steps(rows.hiddens.size(1)),
+        first(rows.first),
+        steps(rows.hiddens.size(1) - first),
         hidden(rows.hiddens.size(2)),
         hiddens(rows.hiddens.detach().contiguous()),
         validity(layers.validity_weight.contiguous()) {
@@ -72,7 +71,7 @@ struct AnswerPass {
     return loss + s * (std::log(total) + greatest - logit);
   }
 
-  AnswerLosses forward(const AnswerRows& rows, const AnswerLayers& layers) {
+  AnswerGradients forward(const AnswerRows& rows, const AnswerLayers& layers) {
     const Tensor labels = rows.labels.contiguous(),
                  next = outcomes > 0 ? rows.next.contiguous() : Tensor(),
                  weights = rows.weights.defined()
@@ -80,8 +79,8 @@ struct AnswerPass {
                                : Tensor();
     const Tensor symbol_bias = outcomes > 0 ? layers.symbol_bias.contiguous() : Tensor();
     const F bias = *layers.validity_bias.template data_ptr<F>();
-    AnswerLosses result{at::zeros({strings}, hiddens.options()),
-                        at::empty({strings, steps}, hiddens.options())};
+    AnswerGradients result{at::zeros({strings}, hiddens.options()),
+                           at::empty({strings, steps}, hiddens.options()), at::zeros_like(hiddens)};
     slopes = at::empty({strings, steps, 1 + outcomes}, hiddens.options());
     const F* h = hiddens.data_ptr<F>();
     F *loss = result.losses.template data_ptr<F>(), *score = result.scores.template data_ptr<F>(),
@@ -89,7 +88,7 @@ struct AnswerPass {
     for (std::int64_t b = 0; b < strings; ++b)
       for (std::int64_t t = 0; t < steps; ++t) {
         const auto row = b * steps + t;
-        F of_step = step(h + row * hidden, labels.template data_ptr<F>()[b],
+        F of_step = step(h + (row + (b + 1) * first) * hidden, labels.template data_ptr<F>()[b],
                          outcomes > 0 ? next.template data_ptr<std::int64_t>()[row] : -1, bias,
                          outcomes > 0 ? symbol_bias.template data_ptr<F>() : nullptr, score + row,
                          slope + row * (1 + outcomes));
@@ -103,9 +102,9 @@ struct AnswerPass {
     return result;
   }
 
-  // Adds the gradients of the sum of the losses times `scales`, B, to the gradients of the hidden
+  // Adds `scale` times the gradients of the sum of the losses to the gradients of the hidden
   // vectors and of the layers: W, b, V, c.
-  void backward(const F* scales, const std::vector<Tensor>& results) const {
+  void backward(F scale, const std::vector<Tensor>& results) const {
     const auto data = [&](std::size_t i) {
       return i < results.size() ? results[i].data_ptr<F>() : nullptr;
     };
@@ -113,7 +112,8 @@ struct AnswerPass {
       *of_symbol_bias = data(4);
     const F *h = hiddens.data_ptr<F>(), *slope = slopes.data_ptr<F>();
     for (std::int64_t b = 0; b < strings; ++b) {
-      const F scale = scales[b];
+      h += first * hidden;
+      of_hiddens += first * hidden;
       for (std::int64_t t = 0; t < steps; ++t, h += hidden, of_hiddens += hidden) {
         const F by_score = scale * *slope++;
         add_multiple(by_score, validity.data_ptr<F>(), of_hiddens, hidden);
@@ -131,73 +131,28 @@ struct AnswerPass {
 };
 
 template <class F>
-struct AnswerLossesNode final : AutogradNode {
-  std::optional<AnswerPass<F>> run;
-
-  std::string name() const override { return "AnswerLosses"; }
-  void release_variables() override { run.reset(); }
-  variable_list apply(variable_list&& given) override {
-    check(run.has_value(), "backward",
-          "an earlier backward pass freed the graph; keep it with retain_graph");
-    at::AutoGradMode no_gradient(false);
-    const Tensor scales = given[0].contiguous();
-    const auto options = run->hiddens.options();
-    variable_list result{at::zeros_like(run->hiddens), at::zeros({1, run->hidden}, options),
-                         at::zeros({1}, options)};
-    if (run->outcomes > 0) {
-      result.push_back(at::zeros({run->outcomes, run->hidden}, options));
-      result.push_back(at::zeros({run->outcomes}, options));
-    }
-    run->backward(scales.data_ptr<F>(), result);
-    return result;
-  }
-};
-
-template <class F>
-AnswerLosses by_own_derivative(const AnswerRows& rows, const AnswerLayers& layers,
-                               const AnswerCosts& costs) {
-  const bool symbols = costs.symbol_weight > 0;
-  variable_list inputs{rows.hiddens, layers.validity_weight, layers.validity_bias};
-  if (symbols) {
-    inputs.push_back(layers.symbol_weight);
-    inputs.push_back(layers.symbol_bias);
-  }
-  const bool gradients = gradients_wanted(inputs);
-  const auto node = make_node<AnswerLossesNode<F>>();
-  AnswerLosses result;
-  {
-    at::AutoGradMode no_gradient(false);
-    node->run.emplace(rows, layers, costs);
-    result = node->run->forward(rows, layers);
-  }
-  if (gradients) connect(node, result.losses, inputs);
-  return result;
-}
-
-template <class F>
 AnswerGradients at_once(const AnswerRows& rows, const AnswerLayers& layers,
                         const AnswerCosts& costs, double scale) {
   const at::NoGradGuard no_gradient;
-  AnswerPass<F> run(rows, layers, costs);
-  AnswerGradients result{run.forward(rows, layers), at::zeros_like(run.hiddens)};
+  AnswerHead<F> head(rows, layers, costs);
+  AnswerGradients result = head.forward(rows, layers);
   std::vector<Tensor> into{result.slopes};
   const auto layer = [&](const Tensor& parameter) {
     into.push_back(parameter.requires_grad() ? gradient_of(parameter) : at::zeros_like(parameter));
   };
   layer(layers.validity_weight);
   layer(layers.validity_bias);
-  if (run.outcomes > 0) {
+  if (head.outcomes > 0) {
     layer(layers.symbol_weight);
     layer(layers.symbol_bias);
   }
-  const std::vector<F> scales(run.strings, static_cast<F>(scale));
-  run.backward(scales.data(), into);
+  head.backward(static_cast<F>(scale), into);
   return result;
 }
 
 }  // namespace
 
-bool suits_answer_losses(const Tensor& hiddens) {
+bool suits_answers(const Tensor& hiddens) {
   return hiddens.is_cpu() &&
          (hiddens.scalar_type() == at::kFloat || hiddens.scalar_type() == at::kDouble);
 }
@@ -206,12 +161,6 @@ AnswerGradients differentiate_answers(const AnswerRows& rows, const AnswerLayers
                                       const AnswerCosts& costs, double scale) {
   return rows.hiddens.scalar_type() == at::kFloat ? at_once<float>(rows, layers, costs, scale)
                                                   : at_once<double>(rows, layers, costs, scale);
-}
-
-AnswerLosses answer_losses(const AnswerRows& rows, const AnswerLayers& layers,
-                           const AnswerCosts& costs) {
-  return rows.hiddens.scalar_type() == at::kFloat ? by_own_derivative<float>(rows, layers, costs)
-                                                  : by_own_derivative<double>(rows, layers, costs);
 }
 
 }  // namespace pushdown

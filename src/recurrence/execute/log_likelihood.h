@@ -8,6 +8,11 @@
 
 namespace pushdown {
 
+// The affine layer of a softmax over outcomes: W : V x H, b : V.
+struct SoftmaxLayer {
+  Tensor weight, bias;
+};
+
 // Returns log softmax(W x + b)[target] for each vector, 0 if the target is negative; differentiable
 // in x, W and b. x : ... x H, W : V x H, b : V, targets : ... (int64, below V) -> ... Uses the
 // kernel on the CPU for float or double and at least 2^16 weights or 2^20 multiply-adds, otherwise
@@ -19,9 +24,9 @@ Tensor log_likelihoods(const Tensor& x, const Tensor& weight, const Tensor& bias
 // Returns the same log-probabilities and, like x, `scale` times the gradient of their sum by x, and
 // adds `scale` times those by W and b to the gradients of these parameters, as far as they are
 // trained. Without a graph, by the kernel.
-std::pair<Tensor, Tensor> differentiate_log_likelihoods(const Tensor& x, const Tensor& weight,
-                                                        const Tensor& bias, const Tensor& targets,
-                                                        const BufferPoolPtr& buffers, double scale);
+std::pair<Tensor, Tensor> log_likelihood_gradients(const Tensor& x, const SoftmaxLayer& layer,
+                                                   const Tensor& targets,
+                                                   const BufferPoolPtr& buffers, double scale);
 
 // log_likelihoods() by LibTorch's operations, and by the kernel, whatever the size.
 Tensor log_likelihoods_composed(const Tensor& x, const Tensor& weight, const Tensor& bias,

@@ -61,9 +61,9 @@ class StepMachine {
     });
     StopCheck()();
   }
-  // slopes : B x T x n, contiguous; left_slopes : B x m, the gradient of the memory's final
-  // content, if it is used.
-  void backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
+  // The gradients of the outputs are those of slope_of(); left_slopes : B x m, the gradient of the
+  // memory's final content, if it is used.
+  void backward(const Tensor& left_slopes = {}) {
     watch();
     program_.left_used = traced_.left >= 0 && node(traced_.left).gradient && left_slopes.defined();
     if (program_.left_used) {
@@ -73,14 +73,7 @@ class StepMachine {
         std::copy_n(used.data_ptr<F>() + b * size, size,
                     places_[static_cast<std::size_t>(traced_.left)].gradient_at(0, b));
     }
-    const F* given = slopes.data_ptr<F>();
-    const auto size = node(traced_.output).size, row = padded_size(size);
-    // Rows are read in whole vectors.
-    for (std::int64_t b = 0; b < batch_; ++b)
-      for (std::int64_t t = 0; t < steps_; ++t, given += size) {
-        std::copy_n(given, size, slope_of(b, t));
-        std::fill_n(slope_of(b, t) + size, row - size, F(0));
-      }
+    const auto row = padded_size(output_size());
     in_parts([&](std::int64_t first, std::int64_t end, const StepRoom<F>& room) {
       kernel_.backward(program_, first, end, room, traced_.output, slope_of(0, 0), row,
                        (steps_ + 1) * row);
@@ -144,6 +137,20 @@ class StepMachine {
   // other. The first one of a sequence, of t = -1, is not used.
   F* slope_of(std::int64_t b, std::int64_t t) const {
     return slopes_ + (b * (steps_ + 1) + t + 1) * padded_size(node(traced_.output).size);
+  }
+
+  std::int64_t output_size() const { return node(traced_.output).size; }
+  // Sets the gradients of the outputs to 0. Rows are read in whole vectors.
+  void clear_slopes() {
+    std::fill_n(slope_of(0, -1), batch_ * (steps_ + 1) * padded_size(output_size()), F(0));
+  }
+  // Sets them to slopes : B x T x n, contiguous.
+  void set_slopes(const Tensor& slopes) {
+    clear_slopes();
+    const F* given = slopes.data_ptr<F>();
+    for (std::int64_t b = 0; b < batch_; ++b)
+      for (std::int64_t t = 0; t < steps_; ++t, given += output_size())
+        std::copy_n(given, output_size(), slope_of(b, t));
   }
 
   // Returns the output, B x T x n.

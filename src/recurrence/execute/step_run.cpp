@@ -9,15 +9,12 @@
 namespace pushdown {
 namespace {
 
+// A machine as a run of step_function.h.
 template <class F>
-class GraphPass {
+class MachineRun {
  public:
-  GraphPass(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
-            bool gradients, const at::TensorOptions& options, const BufferPoolPtr& buffers,
-            const std::vector<std::int64_t>& lengths)
-      : machine_(std::make_shared<const TracedProgram>(std::move(program)), batch, steps, window,
-                 gradients, buffers, {}, StepOrder::passes, lengths),
-        options_(options) {}
+  MachineRun(StepMachine<F>&& machine, const at::TensorOptions& options)
+      : machine_(std::move(machine)), options_(options) {}
 
   Tensor forward() {
     machine_.forward();
@@ -25,7 +22,8 @@ class GraphPass {
   }
   Tensor left() const { return machine_.left(options_); }
   variable_list backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
-    machine_.backward(slopes, left_slopes);
+    machine_.set_slopes(slopes);
+    machine_.backward(left_slopes);
     return machine_.gradients(options_);
   }
 
@@ -40,11 +38,13 @@ Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std:
            const std::vector<std::int64_t>& lengths) {
   program = arranged(std::move(program));
   const variable_list inputs = program_inputs(program);
-  return run_function<GraphPass<F>>(
+  return run_function<MachineRun<F>>(
       "RecurrentSteps", inputs,
       [&](auto& made, bool gradients) {
-        made.emplace(std::move(program), batch, steps, window, gradients, options, buffers,
-                     lengths);
+        made.emplace(
+            StepMachine<F>(std::make_shared<const TracedProgram>(std::move(program)), batch, steps,
+                           window, gradients, buffers, {}, StepOrder::passes, lengths),
+            options);
       },
       left);
 }

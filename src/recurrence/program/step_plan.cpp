@@ -1,6 +1,5 @@
 #include "recurrence/program/step_plan.h"
 
-#include "recurrence/execute/step_parts.h"
 #include "recurrence/program/step_segments.h"
 
 namespace pushdown {
@@ -13,36 +12,6 @@ bool lies_in(const Tensor& tensor, const Tensor& parameter) {
          tensor.storage().is_alias_of(parameter.storage()) && first >= 0 &&
          first < parameter.numel();
 }
-
-template <class F>
-class StepPass final : public DirectPass {
- public:
-  StepPass(const StepPlanPtr& plan, const Tensor& words, std::vector<Tensor> supplied,
-           std::int64_t window, const BufferPoolPtr& buffers)
-      : plan_(plan),
-        words_(words.contiguous()),
-        supplied_(std::move(supplied)),
-        machine_(plan->program(), words.size(0), words.size(1), window, true, buffers,
-                 {words_.data_ptr<std::int64_t>(), supplied_}) {
-    machine_.forward();
-    output_ = machine_.output(at::TensorOptions().dtype(c10::CppTypeToScalarType<F>::value));
-  }
-
-  const Tensor& output() const override { return output_; }
-
-  void backward(const Tensor& slopes) override {
-    machine_.backward(slopes);
-    add_plan_gradients<F>(*plan_, machine_, words_.size(0), nullptr, [](const auto& part) {
-      return gradient_of(part.parameter).template data_ptr<F>();
-    });
-  }
-
- private:
-  StepPlanPtr plan_;
-  Tensor words_, output_;
-  std::vector<Tensor> supplied_;
-  StepMachine<F> machine_;
-};
 
 }  // namespace
 
@@ -138,13 +107,6 @@ StepPlanPtr StepPlans::find(const Key& key, const std::function<StepPlanPtr()>& 
     return found->second;
   if (plans_.size() >= kLimit) plans_.clear();
   return plans_[key] = make();
-}
-
-DirectPassPtr run_plan(const StepPlanPtr& plan, const Tensor& words, std::vector<Tensor> supplied,
-                       std::int64_t window, const BufferPoolPtr& buffers) {
-  if (plan->program()->matrices.front().scalar_type() == at::kFloat)
-    return std::make_unique<StepPass<float>>(plan, words, std::move(supplied), window, buffers);
-  return std::make_unique<StepPass<double>>(plan, words, std::move(supplied), window, buffers);
 }
 
 }  // namespace pushdown

@@ -1,7 +1,6 @@
 // A recorded step that is reused for many batches. Its inputs are located in the parameters, so
-// that nothing must be recorded again. run_plan() runs it without LibTorch's graph,
-// step_likelihood.h with the loss of language models, device_steps.h for several models on a
-// device.
+// that nothing must be recorded again. execute/planned_batch.h runs it on the CPU, device/updates.h
+// for several models on a device.
 //
 // The program is one of symbols (StepTrace with of_symbols): all its inputs besides a batch are
 // parameters, parts of parameters, and constants.
@@ -12,8 +11,6 @@
 #include <memory>
 #include <mutex>
 
-#include "base/buffer_pool.h"
-#include "recurrence/execute/direct_pass.h"
 #include "recurrence/trace/step_trace.h"
 
 namespace pushdown {
@@ -70,10 +67,5 @@ class StepPlans {
   std::mutex mutex_;
   std::map<Key, StepPlanPtr> plans_;
 };
-
-// Runs on the CPU. words : B x T, as many sequences as the program was recorded for; supplied : B x
-// T x n each. With a window > 0, gradients end after every `window` steps.
-DirectPassPtr run_plan(const StepPlanPtr& plan, const Tensor& words, std::vector<Tensor> supplied,
-                       std::int64_t window, const BufferPoolPtr& buffers);
 
 }  // namespace pushdown

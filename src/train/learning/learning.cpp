@@ -1,6 +1,5 @@
 #include "train/learning/learning.h"
 
-#include "array/array_batch.h"
 #include "array/array_function.h"
 #include "tensor/backward.h"
 #include "train/learning/learning_pieces.h"
@@ -24,11 +23,11 @@ Tensor next_of(const Recognizer& model, const Objective& objective, const String
 
 }  // namespace
 
-Tensor losses_by_program(const Objective& objective, const ObjectiveBatch& read) {
+Tensor losses_of(const Recognizer& model, const Objective& objective, const ObjectiveBatch& read) {
   const auto passes = read.scores.size(1);
   const auto type = read.scores.scalar_type();
-  if (read.weights.defined() || passes % read.passes != 0) return {};
-  if (type != at::kFloat && type != at::kDouble) return {};
+  const bool fits = model.kernels() && !read.weights.defined() && passes % read.passes == 0 &&
+                    (type == at::kFloat || type == at::kDouble);
   ObjectiveForm form;
   form.passes = read.passes;
   form.all_passes = passes;
@@ -40,8 +39,8 @@ Tensor losses_by_program(const Objective& objective, const ObjectiveBatch& read)
   form.first = read.first;
   form.length = read.length;
   form.options = read.scores.options().device(at::kCPU);
-  const auto program = objective.program(form);
-  if (program == nullptr) return {};
+  const auto program = fits ? objective.program(form) : nullptr;
+  if (program == nullptr) return objective.losses(read);
   const auto numbers = [&](const Tensor& tensor) {
     return tensor.defined() ? tensor.to(form.options) : at::zeros({1, 1}, form.options);
   };
@@ -52,152 +51,78 @@ Tensor losses_by_program(const Objective& objective, const ObjectiveBatch& read)
   return losses.view({-1}).to(read.scores.device());
 }
 
-namespace {
-
-// Returns the losses of outputs whose next_scores are not computed yet.
-Tensor losses_of(const Recognizer& model, const Objective& objective, ObjectiveBatch& read) {
+ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
+                             const StringBatch& batch, const Pass& pass) {
+  const auto strings = pass.hiddens.size(0), made = pass.hiddens.size(1) - 1;  // B, P
+  const std::int64_t first = made > 0 ? 1 : 0;  // without the score before anything was read
+  const auto count = made + 1 - first;
+  const Tensor labels = batch.labels.to(pass.hiddens.options());
+  Tensor next = next_of(model, objective, batch);
+  Verdict verdict(model);
   const auto costs = objective.answer_costs();
-  if (costs && model.affine() && model.kernels() && suits_answer_losses(read.hiddens)) {
-    const Tensor losses = answer_losses({read.hiddens, read.labels, read.next, read.weights},
-                                        answer_layers(model), *costs)
-                              .losses;
-    return objective.averaged() ? losses / static_cast<double>(read.hiddens.size(1)) : losses;
+  if (costs && model.affine() && model.kernels() && suits_answers(pass.hiddens)) {
+    const double share = objective.averaged() ? 1.0 / static_cast<double>(count) : 1.0;
+    const auto found =
+        differentiate_answers({pass.hiddens, first, labels, next, pass.weights},
+                              answer_layers(model), *costs, share / static_cast<double>(strings));
+    pass.backward(found.slopes);
+    verdict.add(found.scores, pass.weights);
+    ValidityLosses result{numbers_of(found.losses), verdict.values()};
+    for (double& loss : result.losses) loss *= share;
+    return result;
   }
-  if (objective.needs_next_symbol()) read.next_scores = model.next_scores(read.hiddens);
-  if (model.kernels())
-    if (Tensor losses = losses_by_program(objective, read); losses.defined()) return losses;
-  return objective.losses(read);
-}
-
-}  // namespace
-
-ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
-                             const StringBatch& batch, Random& random) {
   const at::AutoGradMode with_gradient(true);
-  return backpropagate(model, objective, batch, model.run(batch.words, &random));
-}
-
-ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
-                             const StringBatch& batch, const Recognition& said) {
-  const auto made = said.scores.size(1) - 1;  // P
-  const auto skip = made > 0 ? 1 : 0;         // the score before anything was read
-  ObjectiveBatch read{said.scores.narrow(1, skip, said.scores.size(1) - skip),
-                      said.hiddens.narrow(1, skip, said.scores.size(1) - skip), said.weights,
-                      batch.labels.to(said.scores.options())};
+  const Tensor hiddens = pass.hiddens.detach().requires_grad_();
+  const Tensor own = hiddens.narrow(1, first, count);
+  ObjectiveBatch read{model.scores(hiddens).narrow(1, first, count), own, pass.weights, labels};
   read.viable = batch.viable;
   read.passes = model.passes();
-  read.next = next_of(model, objective, batch);
-  if (read.next.defined()) {
-    read.next = read.next.to(said.scores.device());
+  if (next.defined()) {
+    read.next_scores = model.next_scores(own);
+    read.next = next.to(labels.device());
     read.next_sets = sets_after(model, batch.next_sets, 0, made / model.passes());
   }
   const Tensor losses = losses_of(model, objective, read);
   run_backward(losses.mean());
-  Verdict verdict(model);
-  verdict.add(read.scores, read.weights);
-  return {numbers_of(losses), verdict.values()};
+  if (hiddens.grad().defined()) pass.backward(hiddens.grad());
+  verdict.add(read.scores.detach(), read.weights);
+  return {numbers_of(losses.detach()), verdict.values()};
 }
 
-namespace {
-
-// Returns the objective's program for whole strings of the batch, or null.
-ArrayProgramPtr program_of(const Recognizer& model, const Objective& objective,
-                           const StringBatch& batch) {
-  const Tensor& weight = model.output_weight();
-  ObjectiveForm form;
-  form.passes = model.passes();
-  form.all_passes = model.input(batch.words).size(1) * form.passes;
-  form.hidden = model.network().hidden_size();
-  if (objective.needs_next_symbol()) form.outcomes = model.next_weight().size(0);
-  form.viable = batch.viable.defined();
-  form.next_sets = form.outcomes > 0 && batch.next_sets.defined();
-  form.options = weight.options();
-  if (form.all_passes == 0 || !suits_answer_losses(weight)) return nullptr;
-  return objective.program(form);
-}
-
-// Computes the losses by the objective's program, and their gradients without the graph of a pass.
-std::optional<ValidityLosses> differentiate_program(const Recognizer& model,
-                                                    const Objective& objective,
-                                                    const StringBatch& batch, std::int64_t window,
-                                                    Random& random) {
-  const auto program = program_of(model, objective, batch);
-  if (program == nullptr) return std::nullopt;
-  const auto pass = model.direct_pass(batch.words, window, random);
-  if (pass == nullptr) return std::nullopt;
-  const auto strings = batch.words.size(0);
-  const at::AutoGradMode with_gradient(true);
-  const Tensor hiddens =
-      pass->output().view({strings, -1, model.network().hidden_size()}).detach().requires_grad_();
-  const Tensor scores = model.scores(hiddens), next = next_of(model, objective, batch);
-  Tensor next_scores, next_sets;
-  if (objective.needs_next_symbol()) {
-    next_scores = model.next_scores(hiddens);
-    next_sets = sets_after(model, batch.next_sets, 0, model.input(batch.words).size(1));
+Route route_of(const Recognizer& model, const Objective& objective, const StringBatch& batch,
+               Random& random, std::string_view algorithm, std::int64_t window, bool usual) {
+  PassRequest request = model.request(model.input(batch.words), window, &random);
+  request.algorithm = algorithm;
+  // A kernel returns the scores after the last symbol only.
+  const auto every_pass = objective.cross_entropy_of_every_pass();
+  if (usual && every_pass && model.affine() && model.decision() == Decision::last) {
+    const auto passes =
+        std::max<std::int64_t>(request.words.size(1), 1) * request.refinement.passes;
+    request.answers = {.labels = batch.labels,
+                       .every_step = *every_pass,
+                       .share = objective.averaged() ? 1.0 / static_cast<double>(passes) : 1.0,
+                       .scale = 1.0 / static_cast<double>(batch.words.size(0)),
+                       .output_weight = model.output_weight(),
+                       .output_bias = model.output_bias()};
   }
-  const auto numbers = [&](const Tensor& tensor) {
-    return tensor.defined() ? tensor.detach().to(hiddens.options()).contiguous() : Tensor();
-  };
-  const auto found = differentiate_array(
-      *program,
-      {numbers(scores), numbers(hiddens), numbers(batch.labels), numbers(next_scores),
-       next.defined() ? numbers(next + 1) : Tensor(), numbers(batch.viable), numbers(next_sets)},
-      {true, true, false, true, false, false, false}, 1.0 / static_cast<double>(strings));
-  // Through the output layers.
-  Tensor sum = (scores * found.slopes[0]).sum();
-  if (next_scores.defined()) sum = sum + (next_scores * found.slopes[3]).sum();
-  run_backward(sum);
-  pass->backward(hiddens.grad() + found.slopes[1]);
-  Verdict verdict(model);
-  verdict.add(scores.detach(), {});
-  return ValidityLosses{numbers_of(found.output.view({strings})), verdict.values()};
+  const Route route = model.network().route(request);
+  const auto* steps = std::get_if<HigherOrderNetwork>(&route);
+  if (steps == nullptr) return route;
+  // They are steps of one symbol each, with the gradients of all parameters.
+  const bool fit = request.words.size(1) > 0 && (!model.memory_moves() || model.passes() == 1) &&
+                   std::all_of(steps->parameters.begin(), steps->parameters.end(),
+                               [](const Tensor& own) { return own.requires_grad(); });
+  return fit ? route : ByTensors();
 }
 
-// Computes the losses and their gradients by a graph that begins with the outputs of a pass.
-std::optional<ValidityLosses> differentiate_outputs(const Recognizer& model,
-                                                    const Objective& objective,
-                                                    const StringBatch& batch, std::int64_t window,
-                                                    Random& random) {
-  const auto pass = model.direct_pass(batch.words, window, random);
-  if (pass == nullptr) return std::nullopt;
-  const auto strings = batch.words.size(0), hidden = model.network().hidden_size();
-  const at::AutoGradMode with_gradient(true);
-  const Tensor outputs = pass->output().view({strings, -1, hidden}).detach().requires_grad_();
-  const Tensor before = at::zeros({strings, 1, hidden}, outputs.options());
-  const Tensor hiddens = at::cat({before, outputs}, 1);
-  ValidityLosses result =
-      backpropagate(model, objective, batch, Recognition{model.scores(hiddens), hiddens, {}});
-  if (outputs.grad().defined()) pass->backward(outputs.grad());
-  return result;
-}
-
-}  // namespace
-
-std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
-                                                     const Objective& objective,
-                                                     const StringBatch& batch, std::int64_t window,
-                                                     Random& random) {
-  if (!model.affine() || !model.kernels()) return std::nullopt;
-  const auto costs = objective.answer_costs();
-  if (!costs) {
-    if (auto made = differentiate_program(model, objective, batch, window, random)) return made;
-    return differentiate_outputs(model, objective, batch, window, random);
-  }
-  const auto pass = model.direct_pass(batch.words, window, random);
-  if (pass == nullptr) return std::nullopt;
-  const auto strings = batch.words.size(0);
-  const Tensor hiddens = pass->output().view({strings, -1, model.network().hidden_size()});
-  const double share = objective.averaged() ? 1.0 / static_cast<double>(hiddens.size(1)) : 1.0;
-  const auto found = differentiate_answers(
-      {hiddens, batch.labels.to(hiddens.options()), next_of(model, objective, batch), {}},
-      answer_layers(model), *costs, share / static_cast<double>(strings));
-  pass->backward(found.slopes);
-  Verdict verdict(model);
-  verdict.add(found.answers.scores, {});
-  ValidityLosses result{numbers_of(found.answers.losses), verdict.values()};
-  if (share != 1)
-    for (double& loss : result.losses) loss *= share;
-  return result;
+ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
+                             const StringBatch& batch, Random& random, std::int64_t window) {
+  const Route route = route_of(model, objective, batch, random, "bptt", window);
+  if (const auto* kernel = std::get_if<ByKernel>(&route)) return kernel->differentiate();
+  if (std::holds_alternative<ByPieces>(route))
+    return backpropagate_pieces(model, objective, batch, random, window);
+  const PassRequest request = model.request(model.input(batch.words), window, &random);
+  return backpropagate(model, objective, batch, model.network().pass(request, route));
 }
 
 namespace {
@@ -207,8 +132,6 @@ class Backpropagation : public LearningAlgorithm {
   bool by_backward_passes() const override { return true; }
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
-    if (auto inside = differentiate_inside(model, objective, batch, "bptt", random)) return *inside;
-    if (auto direct = differentiate_directly(model, objective, batch, 0, random)) return *direct;
     return backpropagate(model, objective, batch, random);
   }
 };
@@ -232,34 +155,6 @@ Json resolve_learning(const Json& options) {
 LearningPtr make_learning(const Json& options) {
   const auto [row, resolved] = resolve_kind("learning", learning_kinds(), named_kind(options));
   return row.make(resolved);
-}
-
-std::optional<ValidityLosses> differentiate_inside(const Recognizer& model,
-                                                   const Objective& objective,
-                                                   const StringBatch& batch,
-                                                   std::string_view algorithm, Random& random) {
-  const auto every_pass = objective.cross_entropy_of_every_pass();
-  // A kernel returns the scores after the last symbol only.
-  if (!every_pass || !model.affine() || model.decision() != Decision::last) return std::nullopt;
-  ValidityBatch inside;
-  inside.words = model.input(batch.words);
-  inside.labels = batch.labels;
-  inside.refinement = model.refinement(true);
-  if (model.memory_moves()) {
-    inside.words = repeated_words(inside.words, model.passes());
-    inside.refinement = 1;
-  }
-  inside.every_step = *every_pass;
-  inside.scale = 1.0 / static_cast<double>(batch.words.size(0));
-  const auto passes = std::max<std::int64_t>(inside.words.size(1), 1) * inside.refinement.passes;
-  const double share = objective.averaged() ? 1.0 / static_cast<double>(passes) : 1.0;
-  inside.scale *= share;
-  inside.output_weight = model.output_weight();
-  inside.output_bias = model.output_bias();
-  auto result = model.network().differentiate(inside, algorithm, random);
-  if (result && share != 1)
-    for (double& loss : result->losses) loss *= share;
-  return result;
 }
 
 }  // namespace pushdown

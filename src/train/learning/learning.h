@@ -46,11 +46,4 @@ const std::vector<LearningKind>& learning_kinds();
 Json resolve_learning(const Json& options);
 LearningPtr make_learning(const Json& options);
 
-// Computes the gradient with the network's own kernel of this name, if it has one for the
-// objective.
-std::optional<ValidityLosses> differentiate_inside(const Recognizer& model,
-                                                   const Objective& objective,
-                                                   const StringBatch& batch,
-                                                   std::string_view algorithm, Random& random);
-
 }  // namespace pushdown

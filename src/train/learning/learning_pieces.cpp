@@ -52,10 +52,7 @@ StringPieces::Piece StringPieces::read(std::int64_t first, std::int64_t count,
   batch.first = first;
   batch.passes = model_.passes();
   batch.length = length();
-  Tensor losses;
-  if (model_.kernels()) losses = losses_by_program(objective_, batch);
-  if (!losses.defined()) losses = objective_.losses(batch);
-  return {std::move(losses), scores, made.weights, made.state};
+  return {losses_of(model_, objective_, batch), scores, made.weights, made.state};
 }
 
 Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes,

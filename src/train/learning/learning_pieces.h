@@ -13,11 +13,10 @@ namespace pushdown {
 // Returns uoro in tensor operations: the reference definition, for any network.
 LearningPtr unbiased_online_by_tensors(const Json& options);
 // Computes the same with one estimate per string and a truncation of 1, with the same random
-// numbers, for networks of higher order (Network::higher_order). Returns nothing for others.
-std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
-                                                   const Objective& objective,
-                                                   const StringBatch& batch, double epsilon,
-                                                   Random& random);
+// numbers, for networks of higher order.
+ValidityLosses unbiased_online_fast(const Recognizer& model, const Objective& objective,
+                                    const StringBatch& batch, const HigherOrderNetwork& network,
+                                    double epsilon, Random& random);
 
 // Returns the symbol that follows each of the passes over words `first` to `first + count` - 1 of
 // the input, words : B x n -> B x (count K), `last` after the last word.
@@ -29,18 +28,21 @@ Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, st
 Tensor sets_after(const Recognizer& model, const Tensor& sets, std::int64_t first,
                   std::int64_t count);
 
-// Computes bptt or, with a window > 0, tbptt without a graph of the network, if it has a pass that
-// differentiates itself (Recognizer::direct_pass). Otherwise returns nothing.
-std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
-                                                     const Objective& objective,
-                                                     const StringBatch& batch, std::int64_t window,
-                                                     Random& random);
-// Computes bptt without using a kernel of the network.
+// Returns how the network computes bptt, tbptt if the window is above 0, or the gradient of another
+// algorithm that it knows for this objective. `usual`: an algorithm with its usual options, for
+// which it may have a kernel.
+Route route_of(const Recognizer& model, const Objective& objective, const StringBatch& batch,
+               Random& random, std::string_view algorithm, std::int64_t window = 0,
+               bool usual = true);
+// Computes bptt or, with a window > 0, tbptt.
 ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
-                             const StringBatch& batch, Random& random);
-// Does the same for outputs that the model has already computed for the batch.
+                             const StringBatch& batch, Random& random, std::int64_t window = 0);
+// Computes the losses of a pass and the gradients of the pass and of the output layers.
 ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
-                             const StringBatch& batch, const Recognition& said);
+                             const StringBatch& batch, const Pass& pass);
+// tbptt over pieces, one after the other (truncated.cpp).
+ValidityLosses backpropagate_pieces(const Recognizer& model, const Objective& objective,
+                                    const StringBatch& batch, Random& random, std::int64_t window);
 
 // The strings of a batch, read forward in time.
 class StringPieces {
@@ -100,9 +102,8 @@ struct StringGradient {
   Tensor gradient;  // N
   double loss = 0, score = 0;
 };
-// Returns the losses of strings or pieces by the objective's program, which runs on the CPU, as a
-// function in the graph; undefined if there is none.
-Tensor losses_by_program(const Objective& objective, const ObjectiveBatch& read);
+// Returns the losses of strings or pieces, with kernels by the objective's program if there is one.
+Tensor losses_of(const Recognizer& model, const Objective& objective, const ObjectiveBatch& read);
 
 // Calls `one` for each string of the batch, on the session's threads, and adds the mean of their
 // gradients. Each string has its own stream of random numbers.

@@ -74,7 +74,8 @@ class RealTime : public LearningAlgorithm {
  public:
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
-    if (auto inside = differentiate_inside(model, objective, batch, "rtrl", random)) return *inside;
+    const Route route = route_of(model, objective, batch, random, "rtrl");
+    if (const auto* kernel = std::get_if<ByKernel>(&route)) return kernel->differentiate();
     const StringPieces pieces(model, objective, batch);
     // If nothing is read, there is no state to carry along.
     if (pieces.length() == 0) return backpropagate(model, objective, batch, random);

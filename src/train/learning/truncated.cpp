@@ -9,6 +9,29 @@
 #include "train/learning/learning_pieces.h"
 
 namespace pushdown {
+
+ValidityLosses backpropagate_pieces(const Recognizer& model, const Objective& objective,
+                                    const StringBatch& batch, Random& random, std::int64_t window) {
+  const at::AutoGradMode with_gradient(true);
+  const StringPieces pieces(model, objective, batch);
+  const auto batch_size = static_cast<double>(pieces.strings());
+  ValidityLosses result;
+  result.losses.resize(pieces.strings());
+  auto state = pieces.initial();
+  auto verdict = pieces.verdict();
+  for (std::int64_t first = 0; first < pieces.length(); first += window) {
+    const auto count = std::min(window, pieces.length() - first);
+    const auto piece = pieces.read(first, count, state, random);
+    if (piece.losses.requires_grad()) run_backward(piece.losses.sum() / batch_size);
+    const auto losses = numbers_of(piece.losses);
+    for (std::size_t b = 0; b < losses.size(); ++b) result.losses[b] += losses[b];
+    verdict.add(piece.scores, piece.weights);
+    state = piece.state->detached();
+  }
+  result.scores = verdict.values();
+  return result;
+}
+
 namespace {
 
 class Truncated : public LearningAlgorithm {
@@ -19,32 +42,7 @@ class Truncated : public LearningAlgorithm {
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
     const bool whole = batch.words.size(1) + (model.end_symbol() ? 1 : 0) <= window_;
-    if (whole)
-      if (auto inside = differentiate_inside(model, objective, batch, "bptt", random))
-        return *inside;
-    if (auto direct = differentiate_directly(model, objective, batch, whole ? 0 : window_, random))
-      return *direct;
-    if (whole) return backpropagate(model, objective, batch, random);
-    const at::AutoGradMode with_gradient(true);
-    const StringPieces pieces(model, objective, batch);
-    const Recognition said = model.run(batch.words, &random, window_);
-    if (said.hiddens.defined()) return backpropagate(model, objective, batch, said);
-    const auto batch_size = static_cast<double>(pieces.strings());
-    ValidityLosses result;
-    result.losses.resize(pieces.strings());
-    auto state = pieces.initial();
-    auto verdict = pieces.verdict();
-    for (std::int64_t first = 0; first < pieces.length(); first += window_) {
-      const auto count = std::min(window_, pieces.length() - first);
-      const auto piece = pieces.read(first, count, state, random);
-      if (piece.losses.requires_grad()) run_backward(piece.losses.sum() / batch_size);
-      const auto losses = numbers_of(piece.losses);
-      for (std::size_t b = 0; b < losses.size(); ++b) result.losses[b] += losses[b];
-      verdict.add(piece.scores, piece.weights);
-      state = piece.state->detached();
-    }
-    result.scores = verdict.values();
-    return result;
+    return backpropagate(model, objective, batch, random, whole ? 0 : window_);
   }
 
  private:

@@ -102,12 +102,12 @@ class UnbiasedOnline : public LearningAlgorithm {
 
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
-    if (fast_ && usual_)
-      if (auto inside = differentiate_inside(model, objective, batch, "uoro", random))
-        return *inside;
-    if (fast_ && truncation_ == 1 && by_string_)
-      if (auto found = unbiased_online_fast(model, objective, batch, epsilon_, random))
-        return *found;
+    if (fast_ && truncation_ == 1 && by_string_) {
+      const Route route = route_of(model, objective, batch, random, "uoro", 0, usual_);
+      if (const auto* kernel = std::get_if<ByKernel>(&route)) return kernel->differentiate();
+      if (const auto* network = std::get_if<HigherOrderNetwork>(&route))
+        return unbiased_online_fast(model, objective, batch, *network, epsilon_, random);
+    }
     const StringPieces pieces(model, objective, batch);
     if (pieces.length() == 0) return backpropagate(model, objective, batch, random);
     const FlatParameters parameters(model.parameters());

@@ -64,28 +64,21 @@ void estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::
 
 }  // namespace
 
-std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
-                                                   const Objective& objective,
-                                                   const StringBatch& batch, double epsilon,
-                                                   Random& random) {
-  if (model.memory_moves() && model.passes() > 1) return std::nullopt;
-  const auto network = model.network().higher_order(model.refinement(true));
-  if (!network) return std::nullopt;
-  const auto& [shape, parameters] = *network;
+ValidityLosses unbiased_online_fast(const Recognizer& model, const Objective& objective,
+                                    const StringBatch& batch, const HigherOrderNetwork& network,
+                                    double epsilon, Random& random) {
+  const auto& [shape, parameters] = network;
   ParameterList trained;
-  for (const Tensor& parameter : parameters)
-    if (parameter.requires_grad()) trained.emplace_back("", parameter);
-  if (trained.size() < parameters.size()) return std::nullopt;
+  for (const Tensor& parameter : parameters) trained.emplace_back("", parameter);
   const Tensor words = model.input(batch.words).contiguous();
   const auto count = words.size(0), length = words.size(1);
-  if (length == 0) return std::nullopt;
   const Tensor weights = flattened(parameters).detach().to(at::kDouble);
   const Numbers packed = pack_parameters(shape, weights.data_ptr<double>());
   const HigherOrderSteps begin(shape, packed.data());
   const auto* symbols = words.data_ptr<std::int64_t>();
   const auto made = shape.passes * shape.hidden_size();
 
-  // One more row, as in Recognition.
+  // One more row, as in Pass.
   Tensor hiddens = at::zeros({count, length * shape.passes + 1, shape.hidden_size()}, at::kDouble);
   const auto row = hiddens.stride(0), first = shape.hidden_size();
   double* const values = hiddens.data_ptr<double>();
@@ -98,10 +91,12 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
       steps.hiddens(values + b * row + first + t * made);
     }
   });
-  const at::AutoGradMode with_gradient(true);
-  const Tensor leaf = hiddens.to(parameters.front().scalar_type()).requires_grad_();
-  const auto found = backpropagate(model, objective, batch, {model.scores(leaf), leaf, {}});
-  const Tensor slopes = leaf.grad().to(at::kDouble).contiguous();
+  Tensor slopes;
+  const auto found = backpropagate(
+      model, objective, batch,
+      Pass{hiddens.to(parameters.front().scalar_type()), {}, [&](const Tensor& given) {
+             slopes = given.to(at::kDouble).contiguous();
+           }});
 
   std::vector<Random> streams;
   for (std::int64_t b = 0; b < count; ++b) streams.emplace_back(random.next(), "string");

@@ -40,8 +40,7 @@ class LanguageProblem : public Problem {
     };
     if (chunk == 0 || chunk >= words.size(1)) {
       const double share = -1.0 / static_cast<double>(words.size(0));
-      const Tensor values = model_->differentiate(words, share, &random);
-      if (values.defined()) return sum_of(values.neg());
+      return sum_of(model_->differentiate(words, share, &random).neg());
     }
     double sum = 0;
     model_->visit_log_probabilities(words, chunk, &random, [&](const Tensor& of_piece) {

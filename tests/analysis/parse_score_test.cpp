@@ -161,11 +161,8 @@ TEST(ParseScore, PresetsSetWhatIsNotGiven) {
       score_text(merrill),
       "F1 100.00 % of 1 sentence (precision 100.00 %, recall 100.00 %; preset = merrill, root "
       "= false, punctuation = keep, average = corpus, binarized = right, min_length = 1)");
-  EXPECT_NE(message([&] {
-              score(tree, tree, {{"preset", "hutt"}});
-            }).find("'htut'"),
-            std::string::npos);
-  EXPECT_NE(message([&] { score(tree, tree, {{"rot", true}}); }).find("root"), std::string::npos);
+  EXPECT_CONTAINS(message([&] { score(tree, tree, {{"preset", "hutt"}}); }), "'htut'");
+  EXPECT_CONTAINS(message([&] { score(tree, tree, {{"rot", true}}); }), "root");
 }
 
 TEST(ParseScore, LengthsAndLabels) {

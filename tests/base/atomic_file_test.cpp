@@ -38,8 +38,7 @@ TEST(LineFile, ALineThatDoesNotFitLeavesNothing) {
   const Scratch scratch;
   LineFile lines(scratch / "lines", "one\n");
   with_little_space(10, [&] {
-    EXPECT_NE(message([&] { lines.append("two and three"); }).find("lines': File too large"),
-              std::string::npos);
+    EXPECT_CONTAINS(message([&] { lines.append("two and three"); }), "lines': File too large");
   });
   EXPECT_EQ(read_file(scratch / "lines"), "one\n");
   lines.append("four");
@@ -50,10 +49,8 @@ TEST(FileWriter, AFileThatDoesNotFitLeavesTheOldOne) {
   const Scratch scratch;
   write_file(scratch / "file", "old");
   with_little_space(10, [&] {
-    EXPECT_NE(message([&] {
-                write_file(scratch / "file", "twenty new characters");
-              }).find("file': File too large"),
-              std::string::npos);
+    EXPECT_CONTAINS(message([&] { write_file(scratch / "file", "twenty new characters"); }),
+                    "file': File too large");
   });
   EXPECT_EQ(read_file(scratch / "file"), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
@@ -108,7 +105,7 @@ TEST(ReadFile, PipesDevicesAndHugeFilesAreRefused) {
                   "': it is a pipe or a device, not a regular file");
   write_file(scratch / "huge", "");
   std::filesystem::resize_file(scratch / "huge", std::uintmax_t{1} << 43);  // without blocks
-  EXPECT_NE(message([&] { read_file(scratch / "huge"); }).find("needs 8.8 TB"), std::string::npos);
+  EXPECT_CONTAINS(message([&] { read_file(scratch / "huge"); }), "needs 8.8 TB");
 }
 
 TEST(ReadFile, AStreamWithoutEndStops) {
@@ -160,7 +157,7 @@ TEST(ProcessLock, ClosingAnotherDescriptorOfTheFileKeepsIt) {
 TEST(ProcessLock, FollowsNoLink) {
   const Scratch scratch;
   std::filesystem::create_symlink(scratch / "elsewhere", scratch / ".lock");
-  EXPECT_NE(message([&] { ProcessLock{scratch.path()}; }).find(".lock"), std::string::npos);
+  EXPECT_CONTAINS(message([&] { ProcessLock{scratch.path()}; }), ".lock");
   EXPECT_FALSE(std::filesystem::exists(scratch / "elsewhere"));
 }
 
@@ -183,7 +180,7 @@ TEST(WrittenList, NamesTheFilesOfAFolder) {
   EXPECT_EQ(written_list(run), (std::vector<std::string>{"one", "data/two", "lines"}));
   // The line that a full disk has cut off names nothing; the next one is whole.
   with_little_space(static_cast<rlim_t>(std::filesystem::file_size(list)) + 3, [&] {
-    EXPECT_NE(message([&] { write_file(run / "six", ""); }).find(".written"), std::string::npos);
+    EXPECT_CONTAINS(message([&] { write_file(run / "six", ""); }), ".written");
   });
   EXPECT_FALSE(std::filesystem::exists(run / "six"));
   write_file(run / "seven", "");

@@ -4,18 +4,12 @@
 
 #include "base/check.h"
 #include "base/registry.h"
+#include "support/message.h"
 
 namespace pushdown::options_test {
 namespace {
 
-std::string message_of(auto&& action) {
-  try {
-    action();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing_support::message;
 
 const std::vector<OptionSpec> kSpecs{
     integer_option("states", 2, "number of states", 1),
@@ -32,9 +26,9 @@ TEST(Options, FillsDefaultsInOrder) {
 }
 
 TEST(Options, RefusesUnknownKeysWithTheNearest) {
-  const auto text = message_of([] { resolve_options("stack", kSpecs, Json{{"state", 3}}); });
-  EXPECT_NE(text.find("[stack] unknown option 'state', did you mean 'states'?"), text.npos) << text;
-  EXPECT_NE(text.find("'lengths'"), text.npos);
+  const auto text = message([] { resolve_options("stack", kSpecs, Json{{"state", 3}}); });
+  EXPECT_CONTAINS(text, "[stack] unknown option 'state', did you mean 'states'?");
+  EXPECT_CONTAINS(text, "'lengths'");
 }
 
 TEST(Options, SuggestsTheNearestOfTheLastNameInAPath) {
@@ -45,37 +39,37 @@ TEST(Options, SuggestsTheNearestOfTheLastNameInAPath) {
 }
 
 TEST(Options, MessagesWithoutAPlaceHaveNoBrackets) {
-  EXPECT_EQ(message_of([] { fail("", "option '--{}' is missing", "size"); }),
+  EXPECT_EQ(message([] { fail("", "option '--{}' is missing", "size"); }),
             "option '--size' is missing");
 }
 
 TEST(Options, NamesKeyExpectedAndGot) {
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(message([] {
               resolve_options("s", kSpecs, Json{{"states", "two"}});
             }),
             "[s] option 'states' must be an integer, got \"two\"");
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(message([] {
               resolve_options("s", kSpecs, Json{{"states", 0}});
             }),
             "[s] option 'states' must be at least 1, got 0");
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(message([] {
               resolve_options("s", kSpecs, Json{{"states", 1.5}});
             }),
             "[s] option 'states' must be an integer, got 1.5");
-  const auto text = message_of([] { resolve_options("s", kSpecs, Json{{"bottom", "orginal"}}); });
-  EXPECT_NE(text.find("did you mean 'original'?"), text.npos) << text;
+  const auto text = message([] { resolve_options("s", kSpecs, Json{{"bottom", "orginal"}}); });
+  EXPECT_CONTAINS(text, "did you mean 'original'?");
 }
 
 TEST(Registry, UnknownKindListsTheValidOnes) {
   using Row = RegistryRow<int (*)()>;
   const std::vector<Row> rows{{"lstm", "", {}, nullptr}, {"gru", "", {}, nullptr}};
   EXPECT_EQ(
-      message_of([&] { find_row("controller", rows, "lstn"); }),
+      message([&] { find_row("controller", rows, "lstn"); }),
       "[controller] unknown kind 'lstn', did you mean 'lstm'?; the kinds are 'lstm' and 'gru'");
-  EXPECT_NE(message_of([&] {
-              resolve_kind("controller", rows, Json{{"kind", "gru"}, {"x", 1}});
-            }).find("there are no options"),
-            std::string::npos);
+  EXPECT_CONTAINS(message([&] {
+                    resolve_kind("controller", rows, Json{{"kind", "gru"}, {"x", 1}});
+                  }),
+                  "there are no options");
 }
 
 }  // namespace

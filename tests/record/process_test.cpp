@@ -9,10 +9,13 @@
 #include <sstream>
 #include <thread>
 
+#include "support/message.h"
 #include "support/scratch.h"
 
 namespace pushdown::process_test {
 namespace {
+
+using testing_support::message;
 
 using testing_support::Scratch;
 
@@ -60,14 +63,11 @@ TEST(Process, OutputIsAppendedAndTheEnvironmentGrows) {
 
 TEST(Process, AProgramThatCannotStartIsAnError) {
   EXPECT_THROW(Process(Command{}), std::invalid_argument);
-  try {
+  const auto text = message<std::runtime_error>([] {
     Process process(Command{{"/no/such/program"}, "", {}, nullptr});
-    FAIL();
-  } catch (const std::runtime_error& error) {
-    const std::string text = error.what();
-    EXPECT_NE(text.find("/no/such/program"), text.npos) << text;
-    EXPECT_NE(text.find("No such file"), text.npos) << text;
-  }
+  });
+  EXPECT_CONTAINS(text, "/no/such/program");
+  EXPECT_CONTAINS(text, "No such file");
 }
 
 TEST(Process, SignalsThatAreBlockedOrIgnoredHereAreDefaultThere) {

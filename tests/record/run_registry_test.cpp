@@ -12,29 +12,15 @@
 #include "base/stopping.h"
 #include "record/run_record.h"
 #include "record/sqlite.h"
+#include "support/message.h"
 #include "support/scratch.h"
 
 namespace pushdown::run_registry_test {
 namespace {
 
-using testing_support::Scratch;
-
-template <class Error, class F>
-std::string message_of(F action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
+using testing_support::message, testing_support::Scratch;
 
 using Ids = std::vector<std::int64_t>;
-
-void expect_part(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), text.npos) << "no '" << part << "' in: " << text;
-}
 
 Ids ids(const std::vector<Json>& rows) {
   Ids list;
@@ -139,53 +125,56 @@ TEST(RunRegistry, FiltersAndOrder) {
 TEST(RunRegistry, WrongCallsGiveClearMessages) {
   const Scratch scratch;
   RunRegistry registry(scratch / "r.sqlite");
-  const auto wrong = [](auto action) { return message_of<std::invalid_argument>(action); };
-  expect_part(wrong([&] { registry.begin(Json{{"seed", 1}}); }), "must have a folder");
-  expect_part(wrong([&] {
-                registry.begin({{"folder", "a"}, {"sead", 1}});
-              }),
-              "unknown field 'sead', did you mean 'seed'");
-  expect_part(wrong([&] {
-                registry.begin({{"folder", "a"}, {"seed", 1.5}});
-              }),
-              "seed must be an integer, got 1.5");
-  expect_part(wrong([&] { registry.begin({{"folder", "a"}, {"id", 3}}); }), "unknown field 'id'");
-  expect_part(wrong([&] { registry.update(9, {{"seed", 1}}); }), "there is no run 9");
-  expect_part(wrong([&] {
-                registry.find({{"grit", "x"}});
-              }),
-              "unknown filter 'grit', did you mean 'grid'");
-  expect_part(wrong([&] {
-                registry.find({{"where", {{"a", "~", 1}}}});
-              }),
-              "a comparison must be one of");
-  expect_part(wrong([&] { registry.find({{"where", {{"a\"b", "=", 1}}}}); }), "without quotes");
-  expect_part(wrong([&] { registry.find({{"limit", -1}}); }), "limit must be");
-  expect_part(wrong([&] {
-                registry.begin({{"folder", "a"}, {"status", "perhaps"}});
-              }),
-              "status must be one of 'waiting'");
+  const auto wrong = [](auto action) { return message<std::invalid_argument>(action); };
+  EXPECT_CONTAINS(wrong([&] { registry.begin(Json{{"seed", 1}}); }), "must have a folder");
+  EXPECT_CONTAINS(wrong([&] {
+                    registry.begin({{"folder", "a"}, {"sead", 1}});
+                  }),
+                  "unknown field 'sead', did you mean 'seed'");
+  EXPECT_CONTAINS(wrong([&] {
+                    registry.begin({{"folder", "a"}, {"seed", 1.5}});
+                  }),
+                  "seed must be an integer, got 1.5");
+  EXPECT_CONTAINS(wrong([&] {
+                    registry.begin({{"folder", "a"}, {"id", 3}});
+                  }),
+                  "unknown field 'id'");
+  EXPECT_CONTAINS(wrong([&] { registry.update(9, {{"seed", 1}}); }), "there is no run 9");
+  EXPECT_CONTAINS(wrong([&] {
+                    registry.find({{"grit", "x"}});
+                  }),
+                  "unknown filter 'grit', did you mean 'grid'");
+  EXPECT_CONTAINS(wrong([&] {
+                    registry.find({{"where", {{"a", "~", 1}}}});
+                  }),
+                  "a comparison must be one of");
+  EXPECT_CONTAINS(wrong([&] { registry.find({{"where", {{"a\"b", "=", 1}}}}); }), "without quotes");
+  EXPECT_CONTAINS(wrong([&] { registry.find({{"limit", -1}}); }), "limit must be");
+  EXPECT_CONTAINS(wrong([&] {
+                    registry.begin({{"folder", "a"}, {"status", "perhaps"}});
+                  }),
+                  "status must be one of 'waiting'");
   EXPECT_TRUE(registry.find(nullptr).empty());
 }
 
 TEST(RunRegistry, FilesThatAreNotARegistry) {
   const Scratch scratch;
   const auto refused = [&](const char* name) {
-    return message_of<std::runtime_error>([&] { RunRegistry registry(scratch / name); });
+    return message<std::runtime_error>([&] { RunRegistry registry(scratch / name); });
   };
   std::ofstream(scratch / "text") << std::string(5000, 'x');
-  expect_part(refused("text"), "it is not an SQLite file");
+  EXPECT_CONTAINS(refused("text"), "it is not an SQLite file");
   Database(scratch / "other", 1).execute("CREATE TABLE t (x)");
-  expect_part(refused("other"), "an SQLite file but not a registry");
+  EXPECT_CONTAINS(refused("other"), "an SQLite file but not a registry");
   { RunRegistry registry(scratch / "newer"); }
   Database(scratch / "newer", 1).execute("PRAGMA user_version = 7");
-  expect_part(refused("newer"), "version 7, but this program reads version 2");
-  expect_part(
-      message_of<std::runtime_error>([&] { RunRegistry registry(scratch / "absent", true); }),
+  EXPECT_CONTAINS(refused("newer"), "version 7, but this program reads version 2");
+  EXPECT_CONTAINS(
+      message<std::runtime_error>([&] { RunRegistry registry(scratch / "absent", true); }),
       "there is no registry");
   EXPECT_FALSE(std::filesystem::exists(scratch / "absent"));
   std::filesystem::create_directory(scratch / "folder");
-  expect_part(refused("folder"), "cannot open");
+  EXPECT_CONTAINS(refused("folder"), "cannot open");
   // An empty file is a registry without its tables.
   std::ofstream(scratch / "empty").flush();
   RunRegistry registry(scratch / "empty");
@@ -208,12 +197,12 @@ TEST(RunRegistry, ADamagedFileIsReportedAndNotChanged) {
     bytes.seekp(4096);
     bytes << std::string(size - 4096, '\xA5');
   }
-  const auto text = message_of<std::runtime_error>([&] {
+  const auto text = message<std::runtime_error>([&] {
     RunRegistry registry(file);
     registry.find(nullptr);
   });
-  expect_part(text, "is damaged");
-  expect_part(text, file.string());
+  EXPECT_CONTAINS(text, "is damaged");
+  EXPECT_CONTAINS(text, file.string());
   EXPECT_EQ(std::filesystem::file_size(file), size);
 }
 
@@ -231,7 +220,7 @@ TEST(RunRegistry, NothingThatASchemaDefinesRuns) {
   Database(file, 1).execute(
       "ALTER TABLE run RENAME TO hidden;"
       "CREATE VIEW run AS SELECT id, folder FROM hidden");
-  expect_part(message_of<std::runtime_error>([&] { RunRegistry(file).find({}); }), "view");
+  EXPECT_CONTAINS(message<std::runtime_error>([&] { RunRegistry(file).find({}); }), "view");
 }
 
 TEST(RunRegistry, ValuesOfAnotherTypeAreLeftOut) {
@@ -329,21 +318,21 @@ TEST(RunRegistry, NotesAndTags) {
   EXPECT_FALSE(registry.find({{"id", 1}})[0].contains("tags"));
   for (const auto& wrong : {std::string(""), std::string("a b"), std::string("a,b"),
                             std::string("a\x1b"), std::string(65, 'a')})
-    expect_part(message_of<std::invalid_argument>([&] {
-                  registry.tag({1}, {"fine", wrong}, {});
-                }),
-                "a tag must be a text of 1 to 64 bytes");
-  expect_part(message_of<std::invalid_argument>([&] {
-                registry.tag({2, 99}, {"new"}, {});
-              }),
-              "there is no run 99");
+    EXPECT_CONTAINS(message<std::invalid_argument>([&] {
+                      registry.tag({1}, {"fine", wrong}, {});
+                    }),
+                    "a tag must be a text of 1 to 64 bytes");
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
+                    registry.tag({2, 99}, {"new"}, {});
+                  }),
+                  "there is no run 99");
   EXPECT_EQ(where("tag", "=", "new"), Ids{});  // all or none
-  expect_part(message_of<std::invalid_argument>([&] { where("tag", "<", "a"); }),
-              "tag supports only the comparisons = and !=, got <");
-  expect_part(message_of<std::invalid_argument>([&] {
-                registry.update(1, {{"tags", {1}}});
-              }),
-              "tags must be a list of texts");
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] { where("tag", "<", "a"); }),
+                  "tag supports only the comparisons = and !=, got <");
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
+                    registry.update(1, {{"tags", {1}}});
+                  }),
+                  "tags must be a list of texts");
 }
 
 TEST(RunRegistry, ManyRemoveAtOnce) {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "support/golden.h"
-#include "support/gradient.h"
+#include "support/gradients.h"
 
 namespace pushdown::analog_stack_test {
 namespace {
@@ -93,19 +93,9 @@ std::vector<double> plain_reading(const Sections& sections, std::size_t size) {
 
 constexpr std::int64_t kBatch = 3, kSteps = 25, kSymbols = 4;
 
-Tensor random_actions(std::uint64_t seed) {
-  Random random(seed);
-  Tensor actions = at::empty({kBatch, kSteps}, at::kDouble);
-  for (std::int64_t i = 0; i < actions.numel(); ++i)
-    actions.data_ptr<double>()[i] = random.uniform(-1, 1.3);
-  return actions;
-}
+Tensor random_actions(std::uint64_t seed) { return random_tensor({kBatch, kSteps}, seed, -1, 1.3); }
 Tensor random_symbols(std::uint64_t seed) {
-  Random random(seed);
-  Tensor vectors = at::empty({kBatch, kSteps, kSymbols}, at::kDouble);
-  for (std::int64_t i = 0; i < vectors.numel(); ++i)
-    vectors.data_ptr<double>()[i] = random.uniform(-2, 2);
-  return vectors.softmax(2);
+  return random_tensor({kBatch, kSteps, kSymbols}, seed, -2, 2).softmax(2);
 }
 
 TEST(AnalogStack, FollowsAPlainList) {

@@ -6,6 +6,7 @@
 
 #include "stack/stack.h"
 #include "support/golden.h"
+#include "support/gradients.h"
 
 namespace pushdown::no_op_test {
 namespace {
@@ -22,13 +23,7 @@ StackPtr make(const Json& options) {
   return stack;
 }
 
-Tensor hidden() {
-  Random random(8);
-  Tensor result = at::empty({kBatch, kHidden}, at::kDouble);
-  for (std::int64_t i = 0; i < result.numel(); ++i)
-    result.data_ptr<double>()[i] = random.uniform(-2, 2);
-  return result;
-}
+Tensor hidden() { return random_tensor({kBatch, kHidden}, 8, -2, 2); }
 
 Tensor parameter(const Stack& stack, const std::string& name) {
   for (const auto& [key, tensor] : stack.parameters())

@@ -8,7 +8,7 @@
 #include <deque>
 
 #include "support/golden.h"
-#include "support/gradient.h"
+#include "support/gradients.h"
 #include "support/message.h"
 
 namespace pushdown::stratification_test {
@@ -85,12 +85,6 @@ const std::vector<Kind> kKinds{{"stratification", SectionEnds::stack},
                                {"stratification_queue", SectionEnds::queue},
                                {"stratification_deque", SectionEnds::deque}};
 
-Tensor random_tensor(at::IntArrayRef shape, Random& random, double low, double high) {
-  Tensor result = at::empty(shape, at::kDouble);
-  for (std::int64_t i = 0; i < result.numel(); ++i)
-    result.data_ptr<double>()[i] = random.uniform(low, high);
-  return result;
-}
 Numbers numbers(const Tensor& tensor) {
   const Tensor flat = tensor.contiguous();
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
@@ -201,24 +195,6 @@ TEST_P(Memories, AreTheDataStructureForWholeActions) {
       if (GetParam().ends != SectionEnds::stack) read(false);
       EXPECT_EQ(numbers(readings[b][t + 1]), wanted) << t;
     }
-  }
-}
-
-TEST_P(Memories, GradientsMatchFiniteDifferences) {
-  for (const double most : {0.5, 1.0, 1.6}) {
-    const auto given = inputs(2, 8, 2, most, 0, 11);
-    std::vector<Tensor> leaves;
-    for (const auto& [name, tensor] : given) leaves.push_back(tensor.requires_grad_());
-    const auto loss = [&] {
-      const Tensor readings = simulate_stack(options(), given);
-      return (readings * at::arange(readings.numel(), at::kDouble).view_as(readings).cos()).sum();
-    };
-    EXPECT_LT(gradient_error(leaves, loss), 1e-7);
-    const auto strengths = [&] {
-      const Tensor all = simulate_strengths(options(), given).at("strengths");
-      return (all * at::arange(all.numel(), at::kDouble).view_as(all).cos()).sum();
-    };
-    EXPECT_LT(gradient_error(leaves, strengths), 1e-7);
   }
 }
 

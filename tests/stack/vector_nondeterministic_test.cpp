@@ -5,7 +5,7 @@
 
 #include "stack/automaton_state.h"
 #include "support/golden.h"
-#include "support/gradient.h"
+#include "support/gradients.h"
 
 namespace pushdown::vector_nondeterministic_test {
 namespace {
@@ -13,13 +13,6 @@ namespace {
 using namespace testing_support;
 
 constexpr int kBatch = 2, kSteps = 11;
-
-Tensor random_normal(at::IntArrayRef shape, std::uint64_t seed) {
-  Random random(seed);
-  Tensor values = at::empty(shape, at::kDouble);
-  for (std::int64_t i = 0; i < values.numel(); ++i) values.data_ptr<double>()[i] = random.normal();
-  return values;
-}
 
 struct Outcome {
   Tensor readings;  // B x (n+1) x R

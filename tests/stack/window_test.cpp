@@ -4,19 +4,12 @@
 
 #include "stack/automaton_state.h"
 #include "support/golden.h"
-#include "support/gradient.h"
+#include "support/gradients.h"
 
 namespace pushdown::window_test {
 namespace {
 
 using namespace testing_support;
-
-Tensor random_normal(at::IntArrayRef shape, std::uint64_t seed) {
-  Random random(seed);
-  Tensor values = at::empty(shape, at::kDouble);
-  for (std::int64_t i = 0; i < values.numel(); ++i) values.data_ptr<double>()[i] = random.normal();
-  return values;
-}
 
 struct Inputs {
   Tensor logits, vectors, bottom;  // n x C x W, n x m, m

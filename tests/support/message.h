@@ -5,11 +5,12 @@
 
 namespace pushdown::testing_support {
 
-// Returns the text of the exception that `action` throws, or "no error".
+// Returns the text of the exception of type Error that `action` throws, or "no error".
+template <class Error = std::exception>
 std::string message(auto&& action) {
   try {
     action();
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "no error";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "support/message.h"
 #include "tensor/torch.h"
 
 namespace pushdown::error_text_test {
@@ -37,7 +38,7 @@ TEST(ErrorText, DoesNotNameTheLibraries) {
   EXPECT_EQ(json.find("exception"), json.npos) << json;
   // Dimensions, indices and the tensors of a list count from 1; sizes stay as they are.
   const auto contains = [](const std::string& text, const std::string& part) {
-    EXPECT_NE(text.find(part), text.npos) << text;
+    EXPECT_CONTAINS(text, part);
   };
   contains(said([] {
              at::ones({2, 3}) + at::ones({2, 5});
@@ -54,7 +55,7 @@ TEST(ErrorText, DoesNotNameTheLibraries) {
   contains(said([] { at::ones({2, 3}).expand({4, 3}); }), "at non-singleton dimension 1");
   const std::string torch = said([] { at::ones({2, 3}).matmul(at::ones({2, 3})); });
   EXPECT_EQ(torch.find("Exception raised from"), torch.npos) << torch;
-  EXPECT_NE(torch.find("2x3"), torch.npos) << torch;
+  EXPECT_CONTAINS(torch, "2x3");
 }
 
 }  // namespace

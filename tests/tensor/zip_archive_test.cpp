@@ -40,7 +40,7 @@ TEST(ZipArchive, ReadsWhatItWrites) {
 TEST(ZipArchive, LargeSizesAndPlacesAreInTheFieldsOfZip64) {
   for (const int limit : {0, 3, 1100}) {
     const std::string bytes = write(kSome, ZipWriter(limit));
-    EXPECT_NE(bytes.find("PK\6\6"), bytes.npos);
+    EXPECT_CONTAINS(bytes, "PK\6\6");
     EXPECT_EQ(read(bytes), kSome);
   }
   const Contents many(70000, {"n", "1"});

@@ -60,6 +60,10 @@ DefinitionHead read_head(lua_State* L, DefinitionOptions& given, const char* reg
         "doc must be one line of UTF-8 text");
   given.options.push(L);
   if (!lua_isnil(L, -1)) head.options = read_option_specs(L, lua_gettop(L), head.where);
+  for (OptionSpec& spec : head.options) {
+    if (spec.name == "hidden") spec.in_small(4);
+    if (spec.name == "size") spec.in_small(3);
+  }
   lua_pop(L, 1);
   const auto position = calling_script(L);
   Origin origin{registry, name, position.file, position.line, definition_text_of(position.file)};

@@ -159,13 +159,17 @@ Tensor in_pieces(const LanguageModel& model, const Tensor& words,
 Complaints pieces(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   TrainingNoise training;
+  const auto noise = [&]() -> Random* {
+    if (draws_for_whole_strings(options)) return nullptr;
+    return training;
+  };
   const auto model = model_of(options, kinds);
-  const Tensor input = contract_words(3, 9), whole = model.logits(input, training);
+  const Tensor input = contract_words(3, 9), whole = model.logits(input, noise());
   whole.pow(2).sum().backward();
   const auto wanted = take_gradients(model.parameters());
   for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{9}, {3, 3, 3}, {1, 5, 0, 3}})
     for (const std::int64_t expected : {0, 9}) {
-      const Tensor logits = in_pieces(model, input, lengths, expected, training);
+      const Tensor logits = in_pieces(model, input, lengths, expected, noise());
       ledger.near(logits, whole, 1e-12,
                   "the scores of 9 symbols in {} pieces differ from those of the whole",
                   lengths.size());
@@ -315,16 +319,33 @@ std::vector<ContractResult> run_contract(const std::vector<ContractCheck>& check
 
 Json small_options(const std::string& kind, const std::vector<OptionSpec>& specs) {
   Json options{{"kind", kind}};
-  for (const auto& spec : specs) {
-    if (spec.name == "hidden") options["hidden"] = 4;
-    if (spec.name == "size") options["size"] = 3;
-    // Two pops as strong as the pushes remove everything at every step, and then nothing is
-    // learned.
-    if (spec.name == "pop_bias" && kind == "stratification_deque") options["pop_bias"] = -1.0;
-    // A push stronger than the reading would hide everything else.
-    if (spec.name == "max_strength") options["max_strength"] = 1;
-  }
+  for (const auto& spec : specs)
+    if (!spec.small.is_null()) options[spec.name] = spec.small;
   return options;
+}
+
+std::vector<Json> option_changes(const OptionSpec& spec) {
+  std::vector<Json> changes = spec.tried;
+  const Json usual = spec.small.is_null() ? spec.default_value : spec.small;
+  std::vector<Json> values(spec.choices.begin(), spec.choices.end());
+  if (spec.type == OptionSpec::Type::boolean) values = {true, false};
+  for (const Json& value : values)
+    if (value != usual &&
+        std::none_of(spec.tried.begin(), spec.tried.end(),
+                     [&](const Json& other) { return other[spec.name] == value; }))
+      changes.push_back({{spec.name, value}});
+  return changes;
+}
+
+std::vector<Json> option_variants(const std::string& kind, const std::vector<OptionSpec>& specs) {
+  const Json small = small_options(kind, specs);
+  std::vector<Json> all{small};
+  for (const auto& spec : specs)
+    for (const Json& change : option_changes(spec)) {
+      all.push_back(small);
+      all.back().update(change);
+    }
+  return all;
 }
 
 }  // namespace pushdown

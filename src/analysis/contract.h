@@ -44,7 +44,12 @@ std::vector<ContractResult> run_contract(const std::vector<ContractCheck>& check
                                          const Json& options, const TrainingKinds& kinds,
                                          const std::function<bool()>& should_stop = {});
 
-// Returns small values for all options that are sizes: {kind, hidden = 4, size = 3, ...}.
+// Returns the options that differ from the defaults in small models: {kind, hidden = 4, ...}.
 Json small_options(const std::string& kind, const std::vector<OptionSpec>& specs);
+// Returns the further values of one option (OptionSpec::tried, its other choices, the other
+// boolean), each as a table with the other options that it needs.
+std::vector<Json> option_changes(const OptionSpec& spec);
+// Returns the small options, and the same with each change of each option.
+std::vector<Json> option_variants(const std::string& kind, const std::vector<OptionSpec>& specs);
 
 }  // namespace pushdown

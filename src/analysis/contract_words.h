@@ -19,6 +19,12 @@ inline Tensor contract_words(std::int64_t batch, std::int64_t length) {
   return words;
 }
 
+// Transformers draw the masks of dropout and the positions of whole strings.
+inline bool draws_for_whole_strings(const Json& options) {
+  return options.value("architecture", "") == "transformer" &&
+         (options.value("dropout", 0.0) > 0 || options.value("positions", "") == "randomized");
+}
+
 // Collects the complaints of a check.
 class Ledger {
  public:

@@ -59,6 +59,7 @@ Complaints means(const Json& options, const TrainingKinds& kinds) {
     ledger.expect(next.sizes() == std::vector<std::int64_t>{2, 13, 4},
                   "scores of the next symbols must be 2 x 13 x 4, got {}", shape_text(next));
   }
+  if (draws_for_whole_strings(options)) return std::move(ledger).complaints();
   // Reading in pieces must give the same loss of the next symbols and the same decision.
   const auto objective = make_objective("joint");
   const auto learn = [&](const Json& learning) {

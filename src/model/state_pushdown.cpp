@@ -288,7 +288,7 @@ NetworkKind state_pushdown_network() {
           .trying({0.3, 0.4}),
       list_option("reading_values", Json::array(),
                   "the three readings; an empty list: drawn with the seed from the intervals")
-          .trying({0.1, 0.9, 0.3}),
+          .trying({0.001, 0.95, 0.05}),
       list_option("action_thresholds", {-0.09, 0.13},
                   "an action below the first number pops, one above the second pushes")
           .trying({-0.2, 0.2}),

@@ -1,6 +1,6 @@
-// The contract of every row of the stack and controller registries, and of what is between the two:
-// shapes, finite numbers, correct gradients, independence of the sequences in a batch, rejection of
-// unknown options.
+// The contract of every row of the registries, and of what is between them, as language models and
+// as recognizers: shapes, finite numbers, correct gradients, independence of the sequences in a
+// batch, reading in pieces, rejection of unknown options.
 // label: long
 #include <gtest/gtest.h>
 
@@ -9,48 +9,34 @@
 #include "cases.h"
 #include "model/language_model.h"
 #include "support/golden.h"
-#include "support/gradient.h"
 
 namespace pushdown::contract_test {
 namespace {
 
 using namespace testing_support;
 
-// Every check of the contract on every case.
-class Contract : public testing::TestWithParam<Json> {
- protected:
-  void expect(const char* name) const {
-    for (const auto& check : language_model_contract())
-      if (check.name == name) {
-        for (const auto& complaint : check.run(GetParam(), TrainingKinds()))
-          ADD_FAILURE() << complaint;
-        return;
-      }
-    FAIL() << "there is no check " << name;
-  }
-};
-
-TEST_P(Contract, ASecondPassIsTheSame) { expect("repeats"); }
-TEST_P(Contract, ShapesAndFiniteness) { expect("shapes"); }
-TEST_P(Contract, ProbabilitiesSumToOne) { expect("probabilities"); }
-TEST_P(Contract, GradientsMatchFiniteDifferences) { expect("gradients"); }
-TEST_P(Contract, EveryParameterIsUsed) { expect("parameters"); }
-TEST_P(Contract, BatchEqualsSequencesAlone) { expect("batches"); }
-TEST_P(Contract, FutureSymbolsDoNotMatter) { expect("causality"); }
-TEST_P(Contract, PiecesEqualTheWhole) { expect("pieces"); }
-TEST_P(Contract, NothingFlowsThroughADetachedState) { expect("detached"); }
-TEST_P(Contract, OneSymbolAfterTheOtherAndBranches) { expect("branches"); }
-TEST_P(Contract, SameSeedSameParameters) { expect("seeds"); }
-TEST_P(Contract, UnknownOptionsFail) { expect("options"); }
-TEST_P(Contract, StatesOfOtherModelsAndWrongBatchesAreRefused) { expect("states"); }
-TEST_P(Contract, CudaEqualsCpu) {
-  if (!at::hasCUDA()) GTEST_SKIP() << "no CUDA device, or a LibTorch without CUDA";
-  expect("devices");
+void expect_contract(const std::vector<ContractCheck>& checks, const Json& options) {
+  for (const auto& result : run_contract(checks, options, TrainingKinds()))
+    for (const auto& complaint : result.complaints)
+      ADD_FAILURE() << result.name << ": " << complaint;
 }
 
-TEST(ContractItself, HasATestForEveryCheck) { EXPECT_EQ(language_model_contract().size(), 14u); }
+class LanguageModels : public testing::TestWithParam<Json> {};
+TEST_P(LanguageModels, KeepTheContract) { expect_contract(language_model_contract(), GetParam()); }
+TEST_P(LanguageModels, CudaEqualsCpu) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no CUDA device, or a LibTorch without CUDA";
+  expect_contract({language_model_contract().back()}, GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Registry, LanguageModels, testing::ValuesIn(all_cases()));
 
-INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(all_cases()));
+class Recognizers : public testing::TestWithParam<Json> {};
+TEST_P(Recognizers, KeepTheContract) { expect_contract(recognizer_contract(), GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Registry, Recognizers, testing::ValuesIn(recognizer_cases()));
+
+class Objectives : public testing::TestWithParam<Json> {};
+TEST_P(Objectives, KeepTheContract) { expect_contract(objective_contract(), GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Registry, Objectives,
+                         testing::ValuesIn(registry_variants(objective_kinds())));
 
 TEST(LanguageModelEnd, EndSymbolMakesProbabilitiesOfAllLengthsSumBelowOne) {
   LanguageModel model(Alphabet({"a", "b"}), Json{{"end_symbol", true}, {"dtype", "float64"}});
@@ -105,13 +91,6 @@ TEST(LanguageModelErrors, NameWhatWasExpected) {
   const LanguageModel model(Alphabet({"a", "b"}), Json::object());
   EXPECT_THROW(model.logits(at::zeros({2, 3})), std::invalid_argument);
   EXPECT_THROW(model.logits(at::full({2, 3}, 2, at::kLong)), std::invalid_argument);
-  try {
-    LanguageModel(Alphabet({"a"}), Json{{"stack", {{"kind", "superpositon"}}}});
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find("did you mean 'superposition'?"), std::string::npos)
-        << error.what();
-  }
 }
 
 }  // namespace

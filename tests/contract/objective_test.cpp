@@ -1,33 +1,14 @@
-// The contract of every objective, and that the contract tests find violations.
+// The losses of the objectives' examples, and that the contract tests find violations.
 #include <gtest/gtest.h>
 
-#include "cases.h"
+#include "analysis/contract.h"
+#include "support/message.h"
+#include "train/learning/objective.h"
 
 namespace pushdown::objective_test {
 namespace {
 
-using namespace testing_support;
-
-std::vector<Json> objective_cases() {
-  std::vector<Json> all;
-  for (const auto& kind : objective_kinds())
-    for (auto& options : variants(kind.name, kind.options)) all.push_back(options);
-  return all;
-}
-
-class ObjectiveContract : public testing::TestWithParam<Json> {};
-
-TEST_P(ObjectiveContract, Holds) {
-  const auto results = run_contract(objective_contract(), GetParam(), TrainingKinds());
-  EXPECT_EQ(results.size(), objective_contract().size());
-  for (const auto& result : results)
-    for (const auto& complaint : result.complaints)
-      ADD_FAILURE() << result.name << ": " << complaint;
-}
-
-INSTANTIATE_TEST_SUITE_P(Registry, ObjectiveContract, testing::ValuesIn(objective_cases()));
-
-TEST(Objectives, HaveTheLossesOfTheirExamples) {
+TEST(ObjectiveExamples, HaveTheLossesOfTheirExamples) {
   for (const auto& kind : objective_kinds())
     for (const auto& example : kind.examples) {
       ObjectiveBatch batch;
@@ -126,7 +107,7 @@ TEST(ContractItself, FindsBrokenStacks) {
     if (how == "right")
       EXPECT_EQ(found, "");
     else
-      EXPECT_NE(found.find(how), std::string::npos) << how << " is found by: " << found;
+      EXPECT_CONTAINS(found, how) << how << " is found by: " << found;
   }
 }
 

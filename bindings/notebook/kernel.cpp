@@ -8,10 +8,8 @@
 #include <xeus/xhelper.hpp>
 
 #include "bindings/binder/registry_keys.h"
-#include "bindings/session/progress.h"
 #include "bindings/shell/completion.h"
 #include "bindings/shell/entry.h"
-#include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
 
 namespace pushdown {
@@ -163,22 +161,10 @@ Interpreter::Outcome Notebook::run_cell(const std::string& code) {
 
 Interpreter::Outcome Notebook::run_one(const std::string& code) {
   if (trimmed(code).empty()) return {};
-  Entry entry;
-  try {
-    entry = read_entry(interpreter_.state(), code);
-  } catch (const std::invalid_argument& error) {
-    return {Status::error, error.what()};
-  }
-  if (entry.leaves) return {Status::error, "to leave a notebook, shut its kernel down"};
-  bool incomplete = false;
-  const auto outcome = compile_entry(interpreter_, entry, incomplete);
-  if (outcome.status != Status::ok) return outcome;
-  const auto script = script_of(interpreter_.state(), entry);
-  if (entry.noted) note_entry(interpreter_.state(), entry.code);
   const AllowInterrupts allowed;
-  auto result = run_entry(interpreter_, entry, print_result);
-  log_entry(interpreter_.state(), trimmed(code), script, result.status != Status::ok);
-  return result;
+  const auto taken = take_entry(interpreter_, code, print_result, true, [] {});
+  if (taken.leaves) return {Status::error, "to leave a notebook, shut its kernel down"};
+  return taken.outcome;
 }
 
 void Notebook::show_progress(const std::string& text) {

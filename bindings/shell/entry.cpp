@@ -7,8 +7,8 @@
 #include <span>
 #include <stdexcept>
 
-#include "base/nearest.h"
 #include "bindings/shell/locals.h"
+#include "bindings/shell/script_files.h"
 #include "bindings/shell/statements.h"
 
 namespace pushdown {
@@ -140,6 +140,14 @@ Entry leaving_entry() {
   return entry;
 }
 
+// Code that acts on the prompt and leaves no trace in records.
+Entry own_entry(const std::string& code) {
+  Entry entry{code, true};
+  entry.command = true;
+  entry.noted = false;
+  return entry;
+}
+
 // `:time statement` or `:time -n COUNT statement`.
 Entry read_time(std::string_view rest) {
   constexpr const char* kUsage = "as in :time -n 20 pd.tensor.randn{1000, 1000}:sum()";
@@ -162,47 +170,22 @@ Entry read_time(std::string_view rest) {
   return entry;
 }
 
-// A call of a function of the library that acts on the prompt and leaves no trace in records.
+// A call of a function of the library.
 Entry prompt_call(const std::string& function, const std::vector<std::string_view>& texts) {
   std::string code = "require('pushdown.prompt." + function + "(";
   for (std::size_t i = 0; i < texts.size(); ++i) code += (i > 0 ? ", " : "") + literal(texts[i]);
-  Entry entry{code + ")", true};
-  entry.command = true;
-  entry.noted = false;
-  return entry;
+  return own_entry(code + ")");
 }
 
-Entry help_entry(const std::string& call) {
-  Entry entry{call, true};
-  entry.command = true;
-  entry.noted = false;
-  return entry;
-}
-
-const std::vector<std::string> kCommands{":edit", ":help", ":history", ":quit", ":reload",
-                                         ":run",  ":runs", ":save",    ":time"};
-
-// Throws std::invalid_argument for an unknown command.
-void require_command(const std::string& name) {
-  if (std::find(kCommands.begin(), kCommands.end(), name) != kCommands.end()) return;
-  const auto near = nearest_names(name, kCommands);
-  std::string all;
-  for (const auto& one : kCommands)
-    all += (one == kCommands.front() ? "" : one == kCommands.back() ? " and " : ", ") + one;
-  throw std::invalid_argument("there is no command " + name +
-                              (near.empty() ? "" : ", did you mean " + near + "?") +
-                              "; there are " + all + ", and ? shows more");
-}
-
-// The commands of the shell are here, and all others in pushdown.prompt.commands.
+// The commands of the shell are here, and all others in pushdown.prompt.commands, which also
+// refuses unknown ones.
 Entry read_command(std::string_view text) {
   const auto name_end = std::min(text.find_first_of(" \t\n"), text.size());
   const std::string name(text.substr(1, name_end - 1));
   const auto rest = trimmed(text.substr(name_end));
   if (name == "time") return read_time(rest);
   if (name == "quit" || name == "exit" || name == "q") return leaving_entry();
-  if (name == "help") return help_entry(help_call(rest));
-  require_command(":" + name);
+  if (name == "help") return own_entry(help_call(rest));
   Entry entry = prompt_call("commands').call", {name, rest});
   entry.noted = name == "run" || name == "edit";
   return entry;
@@ -275,7 +258,7 @@ bool is_open(Interpreter& interpreter, const std::string& text) {
 Entry read_entry(lua_State* L, std::string_view text) {
   const auto inner = trimmed(text);
   if (inner.starts_with("??")) return prompt_call("source').show", {trimmed(inner.substr(2))});
-  if (inner.starts_with('?')) return help_entry(help_call(trimmed(inner.substr(1))));
+  if (inner.starts_with('?')) return own_entry(help_call(trimmed(inner.substr(1))));
   if (inner.starts_with('!')) {
     Entry entry = prompt_call("commands').shell", {trimmed(inner.substr(1))});
     entry.noted = true;
@@ -284,7 +267,7 @@ Entry read_entry(lua_State* L, std::string_view text) {
   if (inner.starts_with(':')) return read_command(inner);
   if (inner == "help" &&
       global_is(L, "help", [](lua_State* state) { return lua_iscfunction(state, -1) != 0; }))
-    return help_entry("help()");
+    return own_entry("help()");
   if (is_farewell(L, inner)) return leaving_entry();
   Entry entry{std::string(inner.starts_with('=') ? inner.substr(1) : text), inner.ends_with(';')};
   entry.noted = !is_help(L, inner);
@@ -382,24 +365,48 @@ std::string script_of(lua_State* L, const Entry& entry) {
   return text + (entry.silent ? "_ = " + value : "show(" + value + end + ")");
 }
 
+namespace {
+
+// Adds an entry to the list in the registry.
 void log_entry(lua_State* L, std::string_view text, const std::string& script, bool failed) {
   luaL_checkstack(L, 4, "keeping an entry");
-  lua_getfield(L, LUA_REGISTRYINDEX, kEntriesKey);
-  if (!lua_istable(L, -1)) {
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, LUA_REGISTRYINDEX, kEntriesKey);
-  }
+  push_registry_list(L, kEntriesKey);
   lua_createtable(L, 0, 3);
-  lua_pushlstring(L, text.data(), text.size());
-  lua_setfield(L, -2, "text");
-  lua_pushlstring(L, script.data(), script.size());
-  lua_setfield(L, -2, "script");
+  set_field(L, "text", text);
+  set_field(L, "script", script);
   lua_pushboolean(L, failed ? 1 : 0);
   lua_setfield(L, -2, "failed");
   lua_rawseti(L, -2, static_cast<int>(lua_objlen(L, -2)) + 1);
   lua_pop(L, 1);
+}
+
+}  // namespace
+
+Taken take_entry(Interpreter& interpreter, const std::string& text, lua_CFunction printer, bool end,
+                 const std::function<void()>& begins) {
+  lua_State* L = interpreter.state();
+  Taken taken;
+  auto& outcome = taken.outcome;
+  Entry entry;
+  std::string script;
+  try {
+    entry = read_entry(L, text);
+    outcome = compile_entry(interpreter, entry, taken.incomplete);
+    taken.incomplete = taken.incomplete && !end;
+    taken.leaves = entry.leaves;
+    if (taken.incomplete) return taken;
+  } catch (const std::invalid_argument& error) {
+    outcome = {Status::error, error.what()};
+  }
+  begins();
+  if (taken.leaves) return lua_settop(L, 0), taken;
+  if (outcome.status == Status::ok) {
+    script = script_of(L, entry);
+    if (entry.noted) note_entry(L, entry.code);
+    outcome = run_entry(interpreter, entry, printer);
+  }
+  log_entry(L, trimmed(text), script, outcome.status != Status::ok);
+  return taken;
 }
 
 }  // namespace pushdown

@@ -1,6 +1,7 @@
 // An entry at a prompt or in a notebook cell: Lua, an expression, `? topic`, `?? topic`,
 // `!command`, or a command such as `:time statement`.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,7 @@ std::vector<std::string> entries_of(Interpreter& interpreter, const std::string&
 
 // Returns whether the text is wrong only because it ends too early.
 bool is_open(Interpreter& interpreter, const std::string& text);
-// Throws std::invalid_argument for an unknown command.
+// Throws std::invalid_argument for a command of the shell with wrong words.
 Entry read_entry(lua_State* L, std::string_view text);
 
 // Compiles the entry and leaves on the stack a function of the printer of its values. `incomplete`:
@@ -48,8 +49,15 @@ std::string script_of(lua_State* L, const Entry& entry);
 // The entries of the session, which pushdown.prompt.commands reads: a list of {text=, script=,
 // failed=} in the Lua registry.
 inline constexpr const char* kEntriesKey = "pushdown.entries";
-// Adds an entry to that list.
-void log_entry(lua_State* L, std::string_view text, const std::string& script, bool failed);
+
+struct Taken {
+  Interpreter::Outcome outcome;
+  bool incomplete = false, leaves = false;  // and so it was not run
+};
+// Reads, compiles and runs an entry, and notes it for records of runs and in that list. Unless it
+// is the `end` of the input, an incomplete one is not an error. `begins` is called before it runs.
+Taken take_entry(Interpreter& interpreter, const std::string& text, lua_CFunction printer, bool end,
+                 const std::function<void()>& begins);
 
 // Returns the text without white space at its ends.
 std::string_view trimmed(std::string_view text);

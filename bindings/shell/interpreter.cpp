@@ -298,11 +298,7 @@ void Interpreter::end_records(const Outcome& outcome) {
 Interpreter::Outcome Interpreter::compile(std::string_view text, const char* chunk_name) {
   const std::string name(chunk_name[0] == '@' || chunk_name[0] == '=' ? chunk_name + 1
                                                                       : chunk_name);
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (text.starts_with('#')) {  // #! of a script; the newline keeps the line numbers right
-    const auto end = text.find('\n');
-    text = end == text.npos ? std::string_view() : text.substr(end);
-  }
+  text = code_of(text);
   if (text.starts_with('\033'))
     return {Status::error, name + ": this is compiled Lua; only source text can be run"};
   if (const auto found = find_invalid_utf8(text)) {

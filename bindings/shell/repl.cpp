@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <stdexcept>
 #include <utility>
 
 #include "bindings/binder/text.h"
@@ -13,7 +12,6 @@
 #include "bindings/shell/editor.h"
 #include "bindings/shell/entry.h"
 #include "bindings/shell/interrupt.h"
-#include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
 
 namespace pushdown {
@@ -93,42 +91,28 @@ class Prompt {
     const auto texts = entries_of(interpreter_, given);
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const bool last = i + 1 == texts.size();
-      const auto taken = take_entry(texts[i], end || !last);
-      if (taken == Taken::left || ending_signal() != 0) return false;
-      if (taken == Taken::failed) break;  // the rest of a copied session depends on it
+      const auto taken = take(texts[i], end || !last);
+      if (taken == Ending::left || ending_signal() != 0) return false;
+      if (taken == Ending::failed) break;  // the rest of a copied session depends on it
       // One entry of a copied session keeps its prompt, so that those of its next lines are left
       // out.
-      if (taken == Taken::incomplete) entry_ = texts.size() == 1 ? given : texts[i];
+      if (taken == Ending::incomplete) entry_ = texts.size() == 1 ? given : texts[i];
     }
     return true;
   }
 
-  enum class Taken { done, failed, incomplete, left };
+  enum class Ending { done, failed, incomplete, left };
 
-  Taken take_entry(const std::string& given, bool end) {
+  Ending take(const std::string& given, bool end) {
     const auto text = trimmed(given);
-    if (text.empty()) return Taken::done;
-    Entry entry;
-    try {
-      entry = read_entry(L_, given);
-    } catch (const std::invalid_argument& error) {
-      editor_->remember(std::string(text));
-      log_entry(L_, text, "", true);
-      report({Status::error, error.what()});
-      return Taken::failed;
-    }
-    bool incomplete = false;
-    auto outcome = compile_entry(interpreter_, entry, incomplete);
-    if (outcome.status != Status::ok && incomplete && !end) return Taken::incomplete;
-    editor_->remember(std::string(text));
-    if (entry.leaves) return Taken::left;
-    const auto script = outcome.status == Status::ok ? script_of(L_, entry) : "";
-    if (outcome.status == Status::ok && entry.noted) note_entry(L_, entry.code);
-    if (outcome.status == Status::ok) outcome = run_entry(interpreter_, entry, print_values);
-    log_entry(L_, text, script, outcome.status != Status::ok);
+    if (text.empty()) return Ending::done;
+    const auto taken = take_entry(interpreter_, given, print_values, end,
+                                  [&] { editor_->remember(std::string(text)); });
+    if (taken.leaves) return Ending::left;
+    if (taken.incomplete) return Ending::incomplete;
     std::fflush(stdout);
-    report(outcome);
-    return outcome.status == Status::ok ? Taken::done : Taken::failed;
+    report(taken.outcome);
+    return taken.outcome.status == Status::ok ? Ending::done : Ending::failed;
   }
 
   void report(const Interpreter::Outcome& outcome) {

@@ -12,16 +12,6 @@ namespace {
 
 constexpr const char* kEntries = "entries";
 
-// Pushes the list of scripts.
-void push_scripts(lua_State* L) {
-  lua_getfield(L, LUA_REGISTRYINDEX, kScriptsKey);
-  if (lua_istable(L, -1)) return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, kScriptsKey);
-}
-
 // Returns whether a string field of the table on top of the stack is this text.
 bool has_field(lua_State* L, const char* key, std::string_view text) {
   lua_getfield(L, -1, key);
@@ -32,14 +22,9 @@ bool has_field(lua_State* L, const char* key, std::string_view text) {
   return same;
 }
 
-void set_field(lua_State* L, const char* key, std::string_view text) {
-  lua_pushlstring(L, text.data(), text.size());
-  lua_setfield(L, -2, key);
-}
-
 void note_script(lua_State* L, const std::string& path, std::string_view text) {
   luaL_checkstack(L, 4, "noting a script");
-  push_scripts(L);
+  push_registry_list(L, kScriptsKey);
   const int count = static_cast<int>(lua_objlen(L, -1));
   for (int i = 1; i <= count; ++i) {
     lua_rawgeti(L, -1, i);
@@ -62,12 +47,7 @@ bool load_noted(lua_State* L, const std::string& path, const char* mode) {
     lua_pushfstring(L, "cannot open %s: %s", path.c_str(), std::strerror(errno));
     return false;
   }
-  std::string_view code = text;
-  if (code.starts_with("\xEF\xBB\xBF")) code.remove_prefix(3);
-  if (code.starts_with('#')) {
-    const auto end = code.find('\n');
-    code = end == code.npos ? std::string_view() : code.substr(end);
-  }
+  const auto code = code_of(text);
   return luaL_loadbufferx(L, code.data(), code.size(), ("@" + path).c_str(), mode) == 0;
 }
 
@@ -119,6 +99,27 @@ int search_path(lua_State* L) {
 
 }  // namespace
 
+std::string_view code_of(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (!text.starts_with('#')) return text;
+  const auto end = text.find('\n');
+  return end == text.npos ? std::string_view() : text.substr(end);
+}
+
+void push_registry_list(lua_State* L, const char* key) {
+  lua_getfield(L, LUA_REGISTRYINDEX, key);
+  if (lua_istable(L, -1)) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, key);
+}
+
+void set_field(lua_State* L, const char* key, std::string_view text) {
+  lua_pushlstring(L, text.data(), text.size());
+  lua_setfield(L, -2, key);
+}
+
 bool read_script(lua_State* L, const std::string& path, std::string& text) {
   const bool standard_input = path == "-";
   std::FILE* file = standard_input ? stdin : std::fopen(input_path(path).c_str(), "rb");
@@ -136,7 +137,7 @@ bool read_script(lua_State* L, const std::string& path, std::string& text) {
 
 void note_entry(lua_State* L, std::string_view text) {
   luaL_checkstack(L, 6, "noting an entry");
-  push_scripts(L);
+  push_registry_list(L, kScriptsKey);
   lua_getfield(L, -1, kEntries);
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);

@@ -205,7 +205,8 @@ assert answer(client.complete(code, len(code)))["matches"] == ["superposition"]
 reply = answer(client.inspect("pd.stack.simulate{ kind = 'none' }", 12))
 assert reply["found"] and "Drives a bare stack" in reply["data"]["text/plain"], reply
 assert not answer(client.inspect("no_such_thing", 4))["found"]
-for code, status in (("for i = 1, 3 do", "incomplete"), ("1 + 1", "complete"), ("x = = 3", "invalid"), (":zzz", "invalid")):
+for code, status in (("for i = 1, 3 do", "incomplete"), ("1 + 1", "complete"), ("x = = 3", "invalid"),
+                     (":time -n many", "invalid")):
     assert answer(client.is_complete(code))["status"] == status, code
 
 # Interrupts: in Lua, in a training step, and while nothing runs.

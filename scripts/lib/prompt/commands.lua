@@ -1,4 +1,5 @@
 -- The commands of the prompt, but for `:time`, `:quit` and `:help`, which the shell itself carries out.
+local pd = require 'pushdown'
 local reload = require 'pushdown.prompt.reload'
 local script = require 'pushdown.prompt.script'
 local session = require 'pushdown.prompt.session'
@@ -27,8 +28,14 @@ function M.names()
   return names
 end
 
--- call(name, line): carries out the command `:name line`. The shell has refused unknown names.
-function M.call(name, line) return commands[name](line) end
+-- call(name, line): carries out the command `:name line`.
+function M.call(name, line)
+  if commands[name] then return commands[name](line) end
+  local names = M.names()
+  local near = pd._text.nearest(name, names)
+  error(('there is no command :%s%s; there are :%s and :%s, and ? shows more'):format(name,
+    near and (", did you mean ':%s'?"):format(near) or '', table.concat(names, ', :', 1, #names - 1), names[#names]), 0)
+end
 
 -- shell(line): `!line` runs a command of the system's shell. Ctrl-C stops the command.
 function M.shell(line)

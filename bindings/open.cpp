@@ -9,10 +9,12 @@
 #include "base/thread_start.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
+#include "bindings/binder/library.h"
 #include "bindings/binder/memory_reserve.h"
 #include "bindings/binder/options.h"
 #include "bindings/binder/registry_keys.h"
-#include "bindings/session/progress.h"
+#include "bindings/session/live.h"
+#include "bindings/session/program_root.h"
 #include "bindings/session/state.h"
 #include "tensor/blas.h"
 #include "tensor/memory.h"
@@ -31,17 +33,6 @@ void PUSHDOWN_MODULES(lua_State* L);
 namespace {
 
 namespace fs = std::filesystem;
-
-// Returns share/pushdown of the installation of this module, or the source tree from which it was
-// built. A Python package has its modules one folder deeper.
-fs::path find_root() {
-  std::error_code ignored;
-  for (const char* prefix : {"../..", "../../.."}) {
-    const fs::path installed = module_folder() / prefix / "share" / "pushdown";
-    if (fs::exists(installed / "scripts", ignored)) return fs::canonical(installed);
-  }
-  return PUSHDOWN_SOURCE_DIR;
-}
 
 // __index of a module of scripts/lib, called for a name that it does not have. Upvalue 1:
 // 'pd.NAME'.
@@ -114,20 +105,13 @@ bool in_library(lua_State* L, const std::string& name) {
   return name.find_first_of("./") == name.npos && fs::exists(file, ignored);
 }
 
-// Pushes the module.
-void push_module(lua_State* L, const std::string& name) {
-  lua_getglobal(L, "require");
-  lua_pushstring(L, ("pushdown." + name).c_str());
-  call_lua(L, 1, 1);
-}
-
 // pd.NAME loads a module of scripts/lib that has not been required yet; any other name is an error.
 int library_field(lua_State* L) {
   return guarded(L, [](lua_State* L) -> int {
     if (lua_type(L, 2) != LUA_TSTRING) return 0;
     const std::string name = lua_tostring(L, 2);
     if (in_library(L, name)) {
-      push_module(L, name);
+      push_library(L, ("pushdown." + name).c_str());
       lua_pushvalue(L, 2);
       lua_pushvalue(L, -2);
       lua_rawset(L, 1);
@@ -171,7 +155,7 @@ std::variant<std::optional<Json>, std::vector<std::string>> options_listing(
   if (noted_options(L, *name)) return options_of(L, *name);
   const auto end = name->find('.', 3);
   const auto module = name->starts_with("pd.") && end != name->npos ? name->substr(3, end - 3) : "";
-  if (in_library(L, module)) push_module(L, module), lua_pop(L, 1);
+  if (in_library(L, module)) push_library(L, ("pushdown." + module).c_str()), lua_pop(L, 1);
   return options_in_lua(L, *name);
 }
 
@@ -202,7 +186,7 @@ int open(lua_State* L) {
   limit_blas_to_one_thread();
   refuse_large_tensors();
   keep_memory_reserve();
-  const auto root = find_root();
+  const auto root = program_root(module_folder());
   session(L).root = root;
   lua_pushfstring(L, "@%s/scripts/lib/", root.c_str());
   lua_setfield(L, LUA_REGISTRYINDEX, "pushdown.library");
@@ -220,20 +204,18 @@ int open(lua_State* L) {
   lua_setfield(L, -2, "scripts");
   Module(L, "pd")
       .def<&docs>(
-          "docs",
           "docs() -> table  Returns a table of all documented names with their doc strings.")
-      .def<&doc_name>("doc_name",
-                      "doc_name(object) -> string  Returns the name in docs() of a function, "
-                      "module or object, or nil.")
-      .def<&texts>("texts",
-                   "texts() -> table  Returns a list of the functions with an argument that is a "
-                   "name: tables with the name of the function, `call`, the function itself, and "
-                   "`texts`, a function that returns the names; if the function describes what has "
-                   "such a name, also `of` ('a stack') and `option`, the option for it.")
+      .def<&doc_name>(
+          "doc_name(object) -> string  Returns the name in docs() of a function, module or object, "
+          "or nil.")
+      .def<&texts>(
+          "texts() -> table  Returns a list of the functions with an argument that is a name: "
+          "tables with the name of the function, `call`, the function itself, and `texts`, a "
+          "function that returns the names; if the function describes what has such a name, also "
+          "`of` ('a stack') and `option`, the option for it.")
       .def<&options_listing>(
-          "options",
-          "options(name) -> table  Returns the options of a function, given by its full name, as "
-          "a list of tables with name, type, doc, required, default, choices, minimum, maximum, "
+          "options(name) -> table  Returns the options of a function, given by its full name, as a "
+          "list of tables with name, type, doc, required, default, choices, minimum, maximum, "
           "`inside`: the options in the table that is its value, unless these depend on a kind, "
           "and `of`: the kinds that have the option, if not all do. Returns nil if the function "
           "has no options. Without a name, returns the names of all functions with options, except "

@@ -38,7 +38,7 @@ if(SKBUILD)
     RENAME LICENSE.txt OPTIONAL)
 else()
   install(FILES README.md LICENSE DESTINATION share/doc/pushdown)
-  install(FILES docs/pushdown.1 DESTINATION share/man/man1)
+  install(FILES ${CMAKE_BINARY_DIR}/stubs/pushdown.1 DESTINATION share/man/man1)
 endif()
 
 # The commit of the build, for the provenance of runs (pd.build); none without git. Every build of
@@ -48,20 +48,23 @@ add_custom_target(commit COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURC
 add_dependencies(core commit)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/commit DESTINATION share/pushdown OPTIONAL)
 
-# Stubs for editors, which the program itself writes.
+# Stubs for editors and the manual page, which the program itself writes.
 file(GLOB_RECURSE stub_sources CONFIGURE_DEPENDS scripts/lib/*.lua)
 set(stubs ${CMAKE_BINARY_DIR}/stubs/pushdown.lua)
+set(manual ${CMAKE_BINARY_DIR}/stubs/pushdown.1)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/stubs)
 set(started shell)
 if(PUSHDOWN_PORTABLE)
   # Its module does not know where LibTorch is.
   set(started ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${torch_lib_folder} $<TARGET_FILE:shell>)
 endif()
-add_custom_command(OUTPUT ${stubs}
+add_custom_command(OUTPUT ${stubs} ${manual}
   COMMAND ${started} ${CMAKE_CURRENT_SOURCE_DIR}/scripts/tools/make_stubs.lua ${stubs}
-  DEPENDS shell core scripts/tools/make_stubs.lua ${stub_sources}
-  COMMENT "Making stubs for editors" VERBATIM)
-add_custom_target(stubs ALL DEPENDS ${stubs})
+  COMMAND ${started} ${CMAKE_CURRENT_SOURCE_DIR}/scripts/tools/make_manual.lua ${manual}
+  DEPENDS shell core scripts/tools/make_stubs.lua scripts/tools/make_manual.lua docs/pushdown.1
+    ${stub_sources}
+  COMMENT "Making stubs for editors and the manual page" VERBATIM)
+add_custom_target(stubs ALL DEPENDS ${stubs} ${manual})
 install(FILES ${stubs} DESTINATION share/pushdown/stubs)
 
 if(NOT SKBUILD)

@@ -20,14 +20,10 @@ namespace {
 
 constexpr const char* kUsage = R"(Experiments with stack-augmented neural networks, in Lua.
   pushdown [options] [file [arguments...]]     runs a script, or starts the prompt
-  pushdown [options] runs list|show|plot|...   shows recorded runs (see runs --help)
-  pushdown [options] recipe [NAME]             trains a network on a task until it has learned it
-  pushdown [options] report RUN... -o FILE     writes a page about runs (see report --help)
-  pushdown [options] report --live [RUN...]    shows the page in a browser and follows the runs
-  pushdown [options] kernel install            registers the notebook kernel with Jupyter
-  pushdown [options] pipe                      answers requests of other programs
-Without a file and -e, the prompt starts. Words after the file are passed to the script.
-After -- the next word is the file, also if it begins with - or is the name of a command.
+  pushdown [options] COMMAND [arguments...]    carries out a command, see below
+Without a file and -e, the prompt starts. Words after the file are passed to the script; the file -
+is standard input. After -- the next word is the file, also if it begins with - or is the name of a
+command.
 
 Options:
 )";
@@ -71,10 +67,11 @@ std::vector<Option> options_of(CommandLine& line) {
   SessionChoices& session = line.session;
   return {
       {"-e", "TEXT", "Run this Lua text (can be given several times)", "", append(line.texts)},
-      {"-l", "MODULE", "Load a module as a global", "", append(line.modules)},
+      {"-l", "MODULE", "Load a module as a global with the last part of its name", "",
+       append(line.modules)},
       {"-i", "", "Start the prompt after the file or text", "", set(line.prompt)},
-      {"-j", "on|off", "Compile Lua to machine code; off by default at the prompt", "on or off",
-       match(line.jit, "on|off")},
+      {"-j", "on|off", "Compile Lua to machine code (default: on for files, off at the prompt)",
+       "on or off", match(line.jit, "on|off")},
       {"--device", "cpu|cuda[:n]", "Device on which tensors and models are created",
        "cpu, cuda or cuda:n", match(session.device, "cpu|cuda(:[0-9]{1,3})?")},
       {"--threads", "N", "Threads of the numeric core, 1 to 1024 (default: 1)",
@@ -92,13 +89,6 @@ std::vector<Option> options_of(CommandLine& line) {
        "", set(line.version)},
       {"--help", "", "Print this help and exit (also -h)", "", set(line.help)},
   };
-}
-
-std::string help_text(const std::vector<Option>& options) {
-  std::string text = kUsage;
-  for (const auto& option : options)
-    text += fmt::format("  {:<25} {}\n", option.name + " " + option.value, option.doc);
-  return text;
 }
 
 const Option& find_option(const std::vector<Option>& options, const std::string& name) {
@@ -137,6 +127,14 @@ char** take_option(const std::vector<Option>& options, char** word, char** end) 
 
 }  // namespace
 
+std::string options_text() {
+  CommandLine unused;
+  std::string text = kUsage;
+  for (const auto& option : options_of(unused))
+    text += fmt::format("  {:<25} {}\n", option.name + " " + option.value, option.doc);
+  return text + "\n";
+}
+
 CommandLine parse_command_line(int count, char** words) {
   CommandLine line;
   const auto options = options_of(line);
@@ -153,10 +151,6 @@ CommandLine parse_command_line(int count, char** words) {
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "pushdown: %s; --help lists the options\n", error.what());
     leave(2);
-  }
-  if (line.help) {
-    std::fputs(help_text(options).c_str(), stdout);
-    leave(0);
   }
   line.script.assign(word, end);
   return line;

@@ -20,8 +20,10 @@ struct CommandLine {
   SessionChoices session;
 };
 
-// Returns the choices of the command line. Prints the help or what is wrong and ends the program
-// with status 0 or 2 if there are none.
+// Returns the choices of the command line. Prints what is wrong and ends the program with status 2
+// if there are none.
 CommandLine parse_command_line(int count, char** words);
+// The usage and the options, as --help shows them.
+std::string options_text();
 
 }  // namespace pushdown

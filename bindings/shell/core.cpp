@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/thread_start.h"
+#include "bindings/session/program_root.h"
 #include "bindings/shell/interrupt.h"
 
 namespace pushdown {
@@ -30,6 +31,11 @@ Core::Core() : path_(variable("PUSHDOWN_MODULE")) {
   const fs::path folder = fs::canonical("/proc/self/exe", ignored).parent_path();
   const fs::path installed = folder / ".." / "lib" / "pushdown" / "pushdown.so";
   path_ = fs::exists(installed, ignored) ? installed : folder / "pushdown.so";
+}
+
+std::filesystem::path Core::root() const {
+  std::error_code ignored;
+  return program_root(std::filesystem::canonical(path_, ignored).parent_path());
 }
 
 // An exception of a library's initialization leaves the loader locked, so it ends the program.

@@ -1,6 +1,7 @@
 // The module pushdown.so, which has everything except the shell itself. Loading it takes a few
 // tenths of a second, nearly all of it for LibTorch. At the prompt this happens in the background.
 #pragma once
+#include <filesystem>
 #include <future>
 #include <lua.hpp>
 #include <string>
@@ -14,6 +15,8 @@ class Core {
   // libraries, one a line, that are loaded before it: a LibTorch outside of the loader's folders.
   Core();
   void start();  // starts loading it in a thread
+  // Returns the folder of the program's own scripts.
+  std::filesystem::path root() const;
   // Calls luaopen_pushdown. Waits for the thread, or loads the module now. Throws
   // std::runtime_error.
   lua_CFunction open_function();

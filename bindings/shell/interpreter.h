@@ -32,6 +32,7 @@ class Interpreter {
 
   lua_State* state() const { return L_; }
   Core& core() { return core_; }
+  const Core& core() const { return core_; }
 
   enum class Status { ok, error, interrupted };
   struct Outcome {

@@ -30,12 +30,24 @@ namespace {
 
 // The text of --version after the version: the device support of the build, and the devices.
 constexpr const char* kVersionCommand = "io.write(require('pushdown').device.text())";
-// `pushdown runs ...`, `report ...`, `recipe ...`, `kernel ...`, `pipe`; scripts of these names
-// need a path, such as ./runs.
-const std::vector<std::string> kCommands{"runs", "report", "recipe", "kernel", "pipe"};
+// The end of the text of --help.
+constexpr const char* kHelpCommand =
+    "io.write(require('pushdown.commands.shared.command').overview())";
 
-std::string command_text(const std::string& word) {
-  const bool known = std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
+// Returns the names of the commands, such as `runs`: the files of scripts/lib/commands. Scripts of
+// these names need a path, such as ./runs.
+std::vector<std::string> command_names(const Interpreter& interpreter) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  const auto folder = interpreter.core().root() / "scripts" / "lib" / "commands";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".lua") names.push_back(entry.path().stem());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string command_text(const std::vector<std::string>& commands, const std::string& word) {
+  const bool known = std::binary_search(commands.begin(), commands.end(), word);
   return known ? "os.exit(require('pushdown.commands." + word + "').run{...})" : "";
 }
 
@@ -118,6 +130,13 @@ int run(int count, char** words) {
     require_success(interpreter, interpreter.run_text(kVersionCommand, "=--version"));
     return 0;
   }
+  if (line.help) {
+    std::fputs(options_text().c_str(), stdout);
+    std::fflush(stdout);
+    Interpreter interpreter({});
+    require_success(interpreter, interpreter.run_text(kHelpCommand, "=--help"));
+    return 0;
+  }
   const bool batch = !line.texts.empty() || !line.script.empty();
   const bool prompt = line.prompt || !batch;
   const bool needs_device = line.session.device && *line.session.device != "cpu";
@@ -133,7 +152,9 @@ int run(int count, char** words) {
   for (const auto& text : line.texts)
     require_success(interpreter, interpreter.run_text(text, "=-e"));
   const bool command = !line.script.empty() && !line.only_script;
-  const std::string text = command ? command_text(line.script[0]) : "";
+  const auto commands =
+      line.script.empty() ? std::vector<std::string>() : command_names(interpreter);
+  const std::string text = command ? command_text(commands, line.script[0]) : "";
   if (!text.empty()) {
     const std::vector<std::string> words(line.script.begin() + 1, line.script.end());
     const std::string chunk = "=" + line.script[0];
@@ -155,7 +176,7 @@ int run(int count, char** words) {
       outcome = interpreter.run_file(path, arguments);
     } else if (is_folder) {
       outcome = interpreter.run_file(path, arguments);
-    } else if (const auto near = nearest_names(path, kCommands); !near.empty()) {
+    } else if (const auto near = nearest_names(path, commands); !near.empty()) {
       outcome.error += "; did you mean the command " + near + "?";
     }
     if (!prompt)

@@ -12,7 +12,7 @@ local files = require 'pushdown.files'
 local most = {
   ['A stack'] = { 2, 2, 1 }, ['A controller'] = { 1, 2, 1 }, ['An operation that is recorded'] = { 0, 2, 1 },
   ['A kind of transduction'] = { 1, 1, 0 }, ['An objective'] = { 1, 1, 0 }, ['An option'] = { 0, 1, 0 },
-  ['A kind of picture'] = { 1, 1, 0 },
+  ['A kind of picture'] = { 1, 1, 0 }, ['A command'] = { 2, 0, 1 },
 }
 
 local function lines_of(text) return pd.tables.matches(text:gsub('\n$', '') .. '\n', '(.-)\n') end

@@ -35,7 +35,7 @@ test('version and help', function()
   test.equal(status, 0)
   test.equal(err, '')
   for _, option in ipairs { '-e', '-l', '-i', '-j', '--device', '--threads', '--seed', '--log-level',
-    '--exit-with-parent', 'runs list' } do
+    '--exit-with-parent', 'pushdown runs COMMAND', 'pushdown pipe' } do
     assert(out:find(option, 1, true), option .. ' in\n' .. out)
   end
   test.equal(pd.version, '0.2.0')

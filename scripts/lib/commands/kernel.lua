@@ -1,11 +1,9 @@
 -- `pushdown kernel install`: registers the notebook kernel with Jupyter.
+local command = require 'pushdown.commands.shared.command'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
-local subcommand = require 'pushdown.commands.subcommand'
-
-local M = {}
 
 local declaration = {
   name = 'pushdown kernel install|remove',
@@ -14,10 +12,7 @@ local declaration = {
     { 'name', 'pushdown', 'its name in Jupyter: jupyter console --kernel NAME' },
     { 'prefix', '', 'for all users of the Python or Jupyter below this folder; otherwise for this user' },
   },
-  words = true, run_folder = false,
 }
-
-local function usage(...) error({ usage = (...):format(select(2, ...)) }, 0) end
 
 -- The folder in which Jupyter looks for kernels.
 local function kernels_folder(prefix)
@@ -90,23 +85,11 @@ end
 
 local actions = { install = install, remove = remove }
 
--- run(words) -> exit status: 0, 1 for an error, 2 for a wrong command line.
-function M.run(words)
-  return subcommand('kernel', function()
-    local options = experiment.parse(declaration, words)
-    if options.help or #options.words == 0 then return io.write(experiment.help(declaration)) end
-    local action = actions[options.words[1]]
-    if not action then
-      local near = pd._text.nearest(options.words[1], { 'install', 'remove' })
-      usage("unknown command '%s'%s; the commands are install and remove", options.words[1],
-        near and (", did you mean '%s'?"):format(near) or '')
-    end
-    if #options.words > 1 then usage("unexpected argument '%s'", options.words[2]) end
-    if not options.name:find '^[%w._-]+$' then
-      usage("--name must consist of letters, digits, '.', '_' and '-', got '%s'", options.name)
-    end
-    action(options)
-  end)
-end
-
-return M
+return command.new(declaration, 1, function(options)
+  if #options.words == 0 then return io.write(experiment.help(declaration)) end
+  local action = command.pick(actions, options.words[1])
+  if not options.name:find '^[%w._-]+$' then
+    command.fail("--name must consist of letters, digits, '.', '_' and '-', got '%s'", options.name)
+  end
+  action(options)
+end)

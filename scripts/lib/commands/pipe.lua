@@ -1,18 +1,15 @@
 -- `pushdown pipe`: answers requests of another program, one JSON object a line (docs/reference/pipe.md).
-local experiment = require 'pushdown.experiment'
+local command = require 'pushdown.commands.shared.command'
 local json = require 'pushdown.json'
 local methods = require 'pushdown.commands.pipe.methods'
 local pd = require 'pushdown'
-local subcommand = require 'pushdown.commands.subcommand'
-
-local M = {}
 
 local protocol = 1  -- grows with every change that an older program on the other side would not understand
 local longest_line = 2 ^ 26  -- bytes
 
 local declaration = {
-  name = 'pushdown pipe', words = true, run_folder = false, options = {},
-  doc = 'Answers requests of another program, such as the Python module pushdown_shell: reads one JSON object per line '
+  name = 'pushdown pipe', options = {},
+  doc = 'Answers requests of other programs, such as the Python module pushdown_shell: reads one JSON object per line '
     .. 'from\nstandard input and writes one per line to standard output, until the input ends.',
 }
 
@@ -63,25 +60,17 @@ local function keep_output()
   return output
 end
 
--- command.run(words) -> exit status: 0 at the end of the input, 1 for an error, 2 for a wrong command line.
-function M.run(words)
-  return subcommand('pipe', function()
-    local options = experiment.parse(declaration, words)
-    if options.help then return io.write(experiment.help(declaration)) end
-    if #options.words > 0 then error({ usage = ("unexpected argument '%s'"):format(options.words[1]) }, 0) end
-    local output = keep_output()
-    local function send(text)
-      if not (output:write(text, '\n') and output:flush()) then error('the answer cannot be written', 0) end
-    end
-    send(json.encode(json.ordered({ protocol = protocol, program = 'pushdown', version = pd.version },
-      { 'protocol', 'program', 'version' })))
-    local first = true
-    for line, cut in function() return pd._text.read_line(longest_line) end do
-      -- Some programs begin their output with a byte order mark.
-      send(answer(first and line:gsub('^\239\187\191', '') or line, cut))
-      first = false
-    end
-  end)
-end
-
-return M
+return command.new(declaration, 0, function()
+  local output = keep_output()
+  local function send(text)
+    if not (output:write(text, '\n') and output:flush()) then error('the answer cannot be written', 0) end
+  end
+  send(json.encode(json.ordered({ protocol = protocol, program = 'pushdown', version = pd.version },
+    { 'protocol', 'program', 'version' })))
+  local first = true
+  for line, cut in function() return pd._text.read_line(longest_line) end do
+    -- Some programs begin their output with a byte order mark.
+    send(answer(first and line:gsub('^\239\187\191', '') or line, cut))
+    first = false
+  end
+end)

@@ -7,8 +7,9 @@ namespace pushdown {
 // A light userdata with a std::atomic<int>*, not 0 after the user has pressed Ctrl-C. Set by the
 // shell.
 inline constexpr const char* kInterruptKey = "pushdown.interrupt";
-// A light userdata with a ProgressListener (bindings/session/progress.h). Set by a notebook's
-// kernel.
+// A light userdata with a ProgressListener, which receives each new text about the progress of
+// trainings, from any thread. Set by a notebook's kernel.
+using ProgressListener = void (*)(const char* text);
 inline constexpr const char* kProgressKey = "pushdown.progress";
 // A table: function or module -> documented name. Set by the module.
 inline constexpr const char* kNamesKey = "pushdown.names";

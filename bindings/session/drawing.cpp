@@ -1,13 +1,12 @@
 #include "bindings/session/drawing.h"
 
+#include "bindings/binder/library.h"
+
 namespace pushdown {
 
 Results draw(lua_State* L, const char* kind, const char* field, const Any& object,
              const std::optional<PathText>& path) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.plot");
-  call_lua(L, 1, 1);
-  lua_getfield(L, -1, kind);
+  push_library(L, "pushdown.plot", kind);
   lua_createtable(L, 0, 2);
   lua_pushvalue(L, object.index);
   lua_setfield(L, -2, field);

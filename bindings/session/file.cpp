@@ -20,9 +20,7 @@
 namespace pushdown {
 
 template <>
-struct ClassName<FileWriter> {
-  static constexpr const char* value = "FileWriter";
-};
+inline constexpr auto kClassName<FileWriter> = "FileWriter";
 
 namespace {
 
@@ -165,64 +163,56 @@ Json repository(const PathText& folder) { return git_state(folder); }
 void bind_file(lua_State* L) {
   Module module(L, "file", "Whole files, and folders. Symbolic links in folders are not followed.");
   module
-      .def<&write_text>("write",
-                        "write(path, text)  Replaces the file completely or not at all, and waits "
-                        "until it is on the disk.")
-      .def<&read_text>("read",
-                       "read(path) -> string  Returns the content of a file. Raises an error for "
-                       "pipes and devices, and for files that do not fit into memory.")
-      .def<&can_read>("can_read",
-                      "can_read(path) -> boolean  Returns whether the path, or the target of a "
-                      "link, is a file or folder that can be read.")
-      .def<&writer>("writer",
-                    "writer(path) -> FileWriter  Returns a writer for a file that is written piece "
-                    "by piece. The file exists after commit().")
-      .def<&kind_of>("kind",
-                     "kind(path) -> string  Returns 'file', 'folder', 'link' or 'other', or nil if "
-                     "the path does not exist.")
+      .def<&write_text>(
+          "write(path, text)  Replaces the file completely or not at all, and waits until it is on "
+          "the disk.")
+      .def<&read_text>(
+          "read(path) -> string  Returns the content of a file. Raises an error for pipes and "
+          "devices, and for files that do not fit into memory.")
+      .def<&can_read>(
+          "can_read(path) -> boolean  Returns whether the path, or the target of a link, is a file "
+          "or folder that can be read.")
+      .def<&writer>(
+          "writer(path) -> FileWriter  Returns a writer for a file that is written piece by piece. "
+          "The file exists after commit().")
+      .def<&kind_of>(
+          "kind(path) -> string  Returns 'file', 'folder', 'link' or 'other', or nil if the path "
+          "does not exist.")
       .def<&real_path>(
-          "real_path",
           "real_path(path) -> string  Returns the absolute path without symbolic links.")
       .def<&names_in_folder>(
-          "list",
           "list(folder) -> table  Returns the sorted names of the entries of the folder itself.")
-      .def<&files_below>("files",
-                         "files(folder) -> table  Returns the sorted relative paths of the files "
-                         "in the folder and below it; an empty table if there is no such folder.")
-      .def<&make_folder>("make_folder",
-                         "make_folder(path)  Makes the folder and the folders above it, unless "
-                         "they exist.")
+      .def<&files_below>(
+          "files(folder) -> table  Returns the sorted relative paths of the files in the folder "
+          "and below it; an empty table if there is no such folder.")
+      .def<&make_folder>(
+          "make_folder(path)  Makes the folder and the folders above it, unless they exist.")
       .def<&temporary_folder>(
-          "temporary_folder",
           "temporary_folder() -> string  Makes an empty folder for temporary files and returns its "
           "path.")
-      .def<&contents>("contents",
-                      "contents(folder) -> {files=, bytes=}  Returns the number of files in the "
-                      "folder and below it, and their total size in bytes.")
-      .def<&keep_list>("keep_written_list",
-                       "keep_written_list(folder)  Keeps a list of the files that this process "
-                       "writes in the folder and below it, in the folder's file .written.")
+      .def<&contents>(
+          "contents(folder) -> {files=, bytes=}  Returns the number of files in the folder and "
+          "below it, and their total size in bytes.")
+      .def<&keep_list>(
+          "keep_written_list(folder)  Keeps a list of the files that this process writes in the "
+          "folder and below it, in the folder's file .written.")
       .def<&note>(
-          "note_written",
-          "note_written(path)  Enters a file in these lists that is written in another way, "
-          "before it is written.")
-      .def<&list_of>("written_list",
-                     "written_list(folder) -> table  Returns the relative paths of the files that "
-                     "are on that list; an empty table if there is none.")
-      .def<&remove_folder>("remove_folder",
-                           "remove_folder(folder)  Removes the folder and everything in it. "
-                           "Symbolic links are removed, not followed.");
+          "note_written(path)  Enters a file in these lists that is written in another way, before "
+          "it is written.")
+      .def<&list_of>(
+          "written_list(folder) -> table  Returns the relative paths of the files that are on that "
+          "list; an empty table if there is none.")
+      .def<&remove_folder>(
+          "remove_folder(folder)  Removes the folder and everything in it. Symbolic links are "
+          "removed, not followed.");
   module.def<&repository>(
-      "repository",
       "repository(folder) -> {commit=, branch=, dirty=, description=}  Returns the state of the "
-      "git "
-      "repository around the folder, or nil. Runs no program that the repository names.");
+      "git repository around the folder, or nil. Runs no program that the repository names.");
   bind_inputs(module);
   Class<FileWriter>(module, "A file that is written piece by piece, and appears whole.")
-      .def<&write_part>("write", "writer:write(text)  Appends a text to the file.")
-      .def<&FileWriter::commit>("commit",
-                                "writer:commit()  Gives the complete file its name after its "
-                                "content is on the disk.");
+      .def<&write_part>("writer:write(text)  Appends a text to the file.")
+      .def<&FileWriter::commit>(
+          "writer:commit()  Gives the complete file its name after its content is on the disk.");
 }
 
 }  // namespace pushdown

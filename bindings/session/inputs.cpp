@@ -137,19 +137,16 @@ void note_input_files(lua_State* L, const char* role, const std::vector<fs::path
 
 void bind_inputs(Module& module) {
   module
-      .def<&list_inputs>("inputs",
-                         "inputs() -> table  Returns the files that the program has read so far: "
-                         "scripts, grammars, automata, hints and data. Each is a table {role=, "
-                         "path=, bytes=, sha256=, text=}. Data of more than 1 MiB have no text. A "
-                         "file that has changed since has no sha256.")
+      .def<&list_inputs>(
+          "inputs() -> table  Returns the files that the program has read so far: scripts, "
+          "grammars, automata, hints and data. Each is a table {role=, path=, bytes=, sha256=, "
+          "text=}. Data of more than 1 MiB have no text. A file that has changed since has no "
+          "sha256.")
       .def<&read_data>(
-          "input",
-          "input(path) -> string  Returns the whole file and records it as an input of "
-          "all later runs of the program.")
-      .def<&sha256_of>("sha256",
-                       "sha256(path) -> string  Returns the SHA-256 of a file in hexadecimal.")
+          "input(path) -> string  Returns the whole file and records it as an input of all later "
+          "runs of the program.")
+      .def<&sha256_of>("sha256(path) -> string  Returns the SHA-256 of a file in hexadecimal.")
       .def<&sha256_of_text>(
-          "sha256_of_text",
           "sha256_of_text(text) -> string  Returns the SHA-256 of a text in hexadecimal.");
 }
 

@@ -9,7 +9,6 @@
 
 #include "bindings/binder/text.h"
 #include "bindings/session/log.h"
-#include "bindings/session/progress.h"
 #include "bindings/session/terminal.h"
 
 namespace pushdown {
@@ -21,6 +20,8 @@ constexpr auto kViewPause = std::chrono::milliseconds(250);
 constexpr auto kViewLine = std::chrono::seconds(60);
 constexpr int kViewWidth = 100, kViewHeight = 40;
 
+ProgressListener the_listener = nullptr;
+
 void write_view(const std::string& text) {
   // A terminal that refuses the text is not worth an error.
   for (std::size_t done = 0; done < text.size();) {
@@ -30,12 +31,22 @@ void write_view(const std::string& text) {
   }
 }
 
+// Returns whether stderr is a terminal in which the cursor can be moved.
+bool has_error_terminal() {
+  const char* term = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) != 0 && term != nullptr && std::string_view(term) != "dumb";
+}
+
 bool unicode_terminal() {
   static const bool unicode = utf8_locale();
   return unicode;
 }
 
 }  // namespace
+
+void set_progress_listener(ProgressListener listener) { the_listener = listener; }
+bool has_listener() { return the_listener != nullptr; }
+void tell_listener(const std::string& text) { the_listener(text.c_str()); }
 
 LiveView& LiveView::of_process() {
   static LiveView view;
@@ -134,7 +145,7 @@ void LiveView::show(LiveState state) {
 
 void LiveView::plan(double epochs) {
   const std::lock_guard lock(mutex_);
-  planned_ = epochs;
+  if (depth_ == 1) planned_ = epochs;
 }
 
 void LiveView::finish() {

@@ -1,7 +1,7 @@
 // The live view of the process: what is trained at the moment. On a terminal it is one block of
 // lines that is drawn again in place, at most ten times a second, and removed at the end. Elsewhere
-// it is a line for each epoch and model. In a notebook the block goes to the listener of
-// progress.h. All of it is on stderr.
+// it is a line for each epoch and model. All of it is on stderr, or in a notebook goes to a
+// listener that shows one text and replaces it.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -10,9 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "bindings/binder/registry_keys.h"
 #include "bindings/session/live_text.h"
 
 namespace pushdown {
+
+void set_progress_listener(ProgressListener listener);  // null: none
+bool has_listener();
+void tell_listener(const std::string& text);
 
 // Work that was done while earlier views of the same training were open, from which the time that
 // is left is computed.
@@ -35,7 +40,8 @@ class LiveView {
   void change(const std::string& name, const std::function<void(LiveRow&)>& change);
   // Replaces everything that is shown.
   void show(LiveState state);
-  // Sets the epochs of all models that the work has at most, instead of the sum over the rows.
+  // Sets the epochs of all models that the work has at most, instead of the sum over the rows. A
+  // view within another one has no plan of its own.
   void plan(double epochs);
   // Notes that all the work is done: in a notebook, what remains of the view says so.
   void finish();

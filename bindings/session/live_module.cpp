@@ -65,28 +65,25 @@ void live_tell(const std::string& text) {
 void bind_live(lua_State* L) {
   Module(L, "_live", "The live view of trainings on stderr.")
       .def<&live_during>(
-          "during",
-          "during(title, action)  Calls action() with one live view for all trainings in "
-          "it. The title is left out of the names of its rows.")
+          "during(title, action)  Calls action() with one live view for all trainings in it. The "
+          "title is left out of the names of its rows.")
       .def<&live_show>(
-          "show",
-          "show(state)  Shows title, fraction (of the work), seconds_left and rows, each "
-          "with name, epoch, epochs, best, value, note and state; at once if ended is true.")
+          "show(state)  Shows title, fraction (of the work), seconds_left and rows, each with "
+          "name, epoch, epochs, best, value, note and state; at once if ended is true.")
       .def<[](double epochs) { LiveView::of_process().plan(epochs); }>(
-          "plan", "plan(epochs)  Sets the work: the number of epochs of all models together.")
-      .def<&live_leave>("leave",
-                        "leave(name, note)  Marks the row of a model that no longer trains.")
+          "plan(epochs)  Sets the work: the number of epochs of all models together.")
+      .def<&live_leave>("leave(name, note)  Marks the row of a model that no longer trains.")
       .def<&live_tell>(
-          "tell", "tell(text)  Logs the text to the files, and prints it if no block is shown.")
+          "tell(text)  Logs the text to the files, and prints it if no block is shown.")
       .def<[] { LiveView::of_process().hide(); }>(
-          "hide", "hide()  Removes the block until it is drawn again, before other output.")
+          "hide()  Removes the block until it is drawn again, before other output.")
       .def<[] {
         return std::string(LiveView::of_process().style() == LiveView::Style::terminal ? "block"
                            : LiveView::of_process().style() == LiveView::Style::listener
                                ? "listener"
                            : LiveView::of_process().style() == LiveView::Style::plain ? "lines"
                                                                                       : "none");
-      }>("style", "style() -> string  Returns 'block', 'lines', 'listener' or 'none'.");
+      }>("style() -> string  Returns 'block', 'lines', 'listener' or 'none'.");
 }
 
 }  // namespace pushdown

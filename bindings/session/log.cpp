@@ -157,18 +157,17 @@ void bind_log(lua_State* L) {
     log_message(level == NoticeLevel::warning ? "warn" : "info", message);
   });
   Module log(L, "log", "Messages to stderr and to the log file of a running experiment.");
-  log.def<&debug>("debug", "debug(...)  Logs the arguments, joined by blanks, at level debug.")
-      .def<&info>("info", "info(...)  Logs the arguments, joined by blanks, at level info.")
-      .def<&warn>("warn", "warn(...)  Logs the arguments, joined by blanks, at level warn.")
-      .def<&error>("error", "error(...)  Logs the arguments, joined by blanks, at level error.")
-      .def<&set_log_level>("set_level",
-                           "set_level(name)  Sets the lowest level of messages that are shown: "
-                           "'trace', 'debug', 'info', 'warn', 'error' or 'off'.")
-      .def<&log_level>("level",
-                       "level() -> string  Returns the lowest level of messages that are shown.")
-      .def<&if_interrupted>("if_interrupted",
-                            "if_interrupted(text, action)  Calls action(). If Ctrl-C ends it, logs "
-                            "the text, for example how to go on.");
+  log.def<&debug>("debug(...)  Logs the arguments, joined by blanks, at level debug.")
+      .def<&info>("info(...)  Logs the arguments, joined by blanks, at level info.")
+      .def<&warn>("warn(...)  Logs the arguments, joined by blanks, at level warn.")
+      .def<&error>("error(...)  Logs the arguments, joined by blanks, at level error.")
+      .def<&set_log_level>(
+          "set_level(name)  Sets the lowest level of messages that are shown: 'trace', 'debug', "
+          "'info', 'warn', 'error' or 'off'.")
+      .def<&log_level>("level() -> string  Returns the lowest level of messages that are shown.")
+      .def<&if_interrupted>(
+          "if_interrupted(text, action)  Calls action(). If Ctrl-C ends it, logs the text, for "
+          "example how to go on.");
 }
 
 }  // namespace pushdown

@@ -264,26 +264,23 @@ void stop_if_interrupted(lua_State* L) {
 void bind_session(lua_State* L) {
   Module(L, "pd")
       .def<&build>(
-          "build",
           "build() -> table  Returns facts about the build of this program: version, commit, "
           "compiler, torch, blas, instruction_set and cuda. Unknown ones are absent.")
       .def<&change_session>(
-          "session",
           "session{options} -> table  Changes settings of the session and returns all of them. "
           "stream_seed is the given seed, or the seed that was drawn if there is no --seed.");
   Module device(L, "device", "The devices that tensors and models can be on.");
   device
       .def<&list_devices>(
-          "list",
           "list() -> table  Returns a list of the devices of this machine, the processor first, "
           "with memory and compute capability. The list also has the fields of status().")
-      .def<&device_status>("status",
-                           "status() -> table  Returns the CUDA support of the build (kernels, "
-                           "toolkit, architectures, LibTorch), the number of devices and, if "
-                           "models cannot use them, the reason.")
-      .def<&device_text>("text",
-                         "text() -> string  Returns the same information as lines of text, as "
-                         "`pushdown --version` prints it.");
+      .def<&device_status>(
+          "status() -> table  Returns the CUDA support of the build (kernels, toolkit, "
+          "architectures, LibTorch), the number of devices and, if models cannot use them, the "
+          "reason.")
+      .def<&device_text>(
+          "text() -> string  Returns the same information as lines of text, as `pushdown "
+          "--version` prints it.");
 }
 
 }  // namespace pushdown

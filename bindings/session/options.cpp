@@ -72,17 +72,15 @@ std::optional<Json> options_in_lua(lua_State* L, const std::string& full_name) {
 void bind_options(lua_State* L) {
   Module(L, "_options", "Options that Lua code declares as rows, see option_rows.h.")
       .def<&declare_options>(
-          "declare",
-          "declare(name, rows, ...) -> function  Declares the options of the function "
-          "pd.NAME and returns a function resolve(given, where) that checks a table of them "
-          "and returns a table with the defaults of the others.")
+          "declare(name, rows, ...) -> function  Declares the options of the function pd.NAME and "
+          "returns a function resolve(given, where) that checks a table of them and returns a "
+          "table with the defaults of the others.")
       .def<&option_rows>(
-          "rows",
-          "rows(where, rows) -> table  Returns the rows in the form of pd.options, with "
-          "the entries for a command line. `where` begins the messages about wrong rows.")
-      .def<&from_text>("from_text",
-                       "from_text(where, row, text) -> value  Returns the value of an option that "
-                       "a command line has as text, or nil and the reason why it is wrong.");
+          "rows(where, rows) -> table  Returns the rows in the form of pd.options, with the "
+          "entries for a command line. `where` begins the messages about wrong rows.")
+      .def<&from_text>(
+          "from_text(where, row, text) -> value  Returns the value of an option that a command "
+          "line has as text, or nil and the reason why it is wrong.");
 }
 
 }  // namespace pushdown

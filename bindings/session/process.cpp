@@ -20,17 +20,11 @@
 namespace pushdown {
 
 template <>
-struct ClassName<Process> {
-  static constexpr const char* value = "Process";
-};
+inline constexpr auto kClassName<Process> = "Process";
 template <>
-struct ClassName<ProcessPool> {
-  static constexpr const char* value = "ProcessPool";
-};
+inline constexpr auto kClassName<ProcessPool> = "ProcessPool";
 template <>
-struct ClassName<FolderLock> {
-  static constexpr const char* value = "FolderLock";
-};
+inline constexpr auto kClassName<FolderLock> = "FolderLock";
 
 namespace {
 
@@ -218,34 +212,30 @@ std::vector<std::string> words_with(lua_State* L, std::optional<Any> arguments) 
 void bind_classes(Module& module) {
   Class<ProcessPool>(module, "Child processes that are stopped when their owner fails.")
       .def<&start>(
-          "start",
           "pool:start{options} -> Process  Starts a program in a process group of its own.")
-      .def<&wait_for>("wait",
-                      "pool:wait(seconds)  Waits until a process ends, Ctrl-C is pressed, or the "
-                      "time in seconds has passed.")
+      .def<&wait_for>(
+          "pool:wait(seconds)  Waits until a process ends, Ctrl-C is pressed, or the time in "
+          "seconds has passed.")
       .def<&ProcessPool::running>(
-          "running",
           "pool:running() -> integer  Returns the number of processes that are still running.")
-      .def<&ProcessPool::stop>("stop",
-                               "pool:stop(grace)  Interrupts all processes, and kills those that "
-                               "still run after `grace` seconds.")
-      .def<&supervise>("supervise",
-                       "pool:supervise(action)  Calls action(). When it ends, also by an error or "
-                       "Ctrl-C, the pool stops the processes that still run.");
+      .def<&ProcessPool::stop>(
+          "pool:stop(grace)  Interrupts all processes, and kills those that still run after "
+          "`grace` seconds.")
+      .def<&supervise>(
+          "pool:supervise(action)  Calls action(). When it ends, also by an error or Ctrl-C, the "
+          "pool stops the processes that still run.");
   Class<Process>(module, "A child process.")
-      .def<&pid_of>("pid", "process:pid() -> integer  Returns the process ID.")
-      .def<&poll>("poll",
-                  "process:poll() -> table  Returns nil while the process runs, then {code=, "
-                  "signal=, text=}.")
+      .def<&pid_of>("process:pid() -> integer  Returns the process ID.")
+      .def<&poll>(
+          "process:poll() -> table  Returns nil while the process runs, then {code=, signal=, "
+          "text=}.")
       .def<&signal_process>(
-          "signal", "process:signal(name)  Sends the signal 'interrupt', 'terminate' or 'kill'.");
+          "process:signal(name)  Sends the signal 'interrupt', 'terminate' or 'kill'.");
   Class<FolderLock>(module,
                     "The lock of a run folder. It is held until the processes that hold it have "
                     "ended or release it.")
-      .def<&lock_folder>("folder",
-                         "lock:folder() -> string  Returns the path of the locked folder.")
+      .def<&lock_folder>("lock:folder() -> string  Returns the path of the locked folder.")
       .def<&FolderLock::release>(
-          "release",
           "lock:release()  Releases the lock. Child processes that inherited it keep it.");
 }
 
@@ -255,43 +245,37 @@ std::vector<std::string> command_line(lua_State* L) { return words_with(L, std::
 
 void bind_process(lua_State* L) {
   Module module(L, "process", "Child processes, and facts about this process.");
-  module
-      .def<[] { return ProcessPool(); }>("pool",
-                                         "pool() -> ProcessPool  Returns a new, empty pool.")
-      .def<&lock>("lock",
-                  "lock(folder) -> FolderLock  Takes the lock of a run folder and returns it, or "
-                  "nil if another process holds it. Makes the folder if necessary.")
-      .def<&locked>("locked",
-                    "locked(folder) -> boolean  Returns whether a process holds the lock of the "
-                    "folder, or nil "
-                    "if its file system has no locks.")
-      .def<&executable>("executable",
-                        "executable() -> string  Returns the path of the pushdown executable.")
-      .def<&own_pid>("pid", "pid() -> integer  Returns the ID of this process.")
-      .def<&host>("host", "host() -> string  Returns the name of this machine.")
-      .def<&now>("now", "now() -> number  Returns the time in seconds since 1970.")
-      .def<&clock_seconds>("clock",
-                           "clock() -> number  Returns the seconds of a clock that nobody sets, to "
-                           "measure durations.")
-      .def<&columns>("columns",
-                     "columns(stream) -> integer  Returns the width of the terminal in characters "
-                     "if the stream, 'stdin', 'stdout' or 'stderr', is a terminal, else nil.")
-      .def<&rows>("rows",
-                  "rows(stream) -> integer  Returns the height of the terminal in lines if the "
-                  "stream, 'stdin', 'stdout' or 'stderr', is a terminal that reports it, else nil.")
+  module.def<[] { return ProcessPool(); }>("pool() -> ProcessPool  Returns a new, empty pool.")
+      .def<&lock>(
+          "lock(folder) -> FolderLock  Takes the lock of a run folder and returns it, or nil if "
+          "another process holds it. Makes the folder if necessary.")
+      .def<&locked>(
+          "locked(folder) -> boolean  Returns whether a process holds the lock of the folder, or "
+          "nil if its file system has no locks.")
+      .def<&executable>("executable() -> string  Returns the path of the pushdown executable.")
+      .def<&own_pid>("pid() -> integer  Returns the ID of this process.")
+      .def<&host>("host() -> string  Returns the name of this machine.")
+      .def<&now>("now() -> number  Returns the time in seconds since 1970.")
+      .def<&clock_seconds>(
+          "clock() -> number  Returns the seconds of a clock that nobody sets, to measure "
+          "durations.")
+      .def<&columns>(
+          "columns(stream) -> integer  Returns the width of the terminal in characters if the "
+          "stream, 'stdin', 'stdout' or 'stderr', is a terminal, else nil.")
+      .def<&rows>(
+          "rows(stream) -> integer  Returns the height of the terminal in lines if the stream, "
+          "'stdin', 'stdout' or 'stderr', is a terminal that reports it, else nil.")
       .def<&key>(
-          "key",
-          "key() -> string  Waits for a key at the terminal, without showing it, and returns "
-          "its bytes. Ctrl-C is a key. Returns nil if standard input is not a terminal.")
-      .def<&typed_ahead>("typed_ahead",
-                         "typed_ahead() -> boolean  Returns whether keys have been pressed at the "
-                         "terminal that nothing has read yet.")
-      .def<&processors>("processors",
-                        "processors() -> integer  Returns the number of processors that this "
-                        "process may use.")
-      .def<&words_with>("command_line",
-                        "command_line(arguments) -> table  Returns the words of the command line, "
-                        "starting with the program. `arguments` replaces those from arg[0] on.");
+          "key() -> string  Waits for a key at the terminal, without showing it, and returns its "
+          "bytes. Ctrl-C is a key. Returns nil if standard input is not a terminal.")
+      .def<&typed_ahead>(
+          "typed_ahead() -> boolean  Returns whether keys have been pressed at the terminal that "
+          "nothing has read yet.")
+      .def<&processors>(
+          "processors() -> integer  Returns the number of processors that this process may use.")
+      .def<&words_with>(
+          "command_line(arguments) -> table  Returns the words of the command line, starting with "
+          "the program. `arguments` replaces those from arg[0] on.");
   bind_classes(module);
 }
 

@@ -6,9 +6,7 @@
 namespace pushdown {
 
 template <>
-struct ClassName<LocalServer> {
-  static constexpr const char* value = "LocalServer";
-};
+inline constexpr auto kClassName<LocalServer> = "LocalServer";
 
 namespace {
 
@@ -26,18 +24,16 @@ std::tuple<std::optional<std::int64_t>, std::optional<std::string>> next_request
 
 void bind_server(lua_State* L) {
   Module module(L, "_server", "A server for the programs of this machine.");
-  module.def<&listen>("listen",
-                      "listen(port) -> LocalServer  Listens on a port of 127.0.0.1; 0 is a free "
-                      "one.");
+  module.def<&listen>(
+      "listen(port) -> LocalServer  Listens on a port of 127.0.0.1; 0 is a free one.");
   Class<LocalServer>(module, "The server of the page of `pushdown report --live`, on 127.0.0.1.")
-      .def<&LocalServer::port>("port", "server:port() -> integer  Returns the number of the port.")
-      .def<&next_request>("next",
-                          "server:next(seconds) -> integer, string  Returns the number and the "
-                          "head of the next request, or nil when the time in seconds is over.")
-      .def<&LocalServer::reply>("reply",
-                                "server:reply(number, answer)  Sends a whole answer, with status "
-                                "line and header fields, to a request during the following calls "
-                                "of next().");
+      .def<&LocalServer::port>("server:port() -> integer  Returns the number of the port.")
+      .def<&next_request>(
+          "server:next(seconds) -> integer, string  Returns the number and the head of the next "
+          "request, or nil when the time in seconds is over.")
+      .def<&LocalServer::reply>(
+          "server:reply(number, answer)  Sends a whole answer, with status line and header fields, "
+          "to a request during the following calls of next().");
 }
 
 }  // namespace pushdown

@@ -61,27 +61,26 @@ std::tuple<std::optional<std::string>, bool> read_line(std::size_t most) {
 
 void bind_text(lua_State* L) {
   Module(L, "_text", "Texts and bytes.")
-      .def<&nearest>("nearest",
-                     "nearest(wanted, names) -> string  Returns the name that was probably meant, "
-                     "or nil if none is near.")
-      .def<&clean>("clean",
-                   "clean(text, replacement='?') -> string  Returns the text with the replacement "
-                   "for every byte that is not UTF-8.")
-      .def<&read_line>("read_line",
-                       "read_line(most) -> string, boolean  Returns the next line of standard "
-                       "input without its end, or nil after the last one. Of a longer line it "
-                       "returns the first `most` bytes, and true.")
-      .def<&visible>("visible",
-                     "visible(text, one_line) -> string  Returns the text with numbers in place of "
-                     "control characters, except for tabs and line ends in a text of several "
-                     "lines.")
-      .def<&utf8_locale>("utf8_locale",
-                         "utf8_locale() -> boolean  Returns whether the locale says that the "
-                         "terminal displays UTF-8.")
-      .def<&base64_of>("base64", "base64(bytes) -> string  Returns the bytes in base64.")
-      .def<&sha256_base64>("sha256_base64",
-                           "sha256_base64(text) -> string  Returns the SHA-256 in base64, the form "
-                           "of hashes in a Content-Security-Policy.");
+      .def<&nearest>(
+          "nearest(wanted, names) -> string  Returns the name that was probably meant, or nil if "
+          "none is near.")
+      .def<&clean>(
+          "clean(text, replacement='?') -> string  Returns the text with the replacement for every "
+          "byte that is not UTF-8.")
+      .def<&read_line>(
+          "read_line(most) -> string, boolean  Returns the next line of standard input without its "
+          "end, or nil after the last one. Of a longer line it returns the first `most` bytes, and "
+          "true.")
+      .def<&visible>(
+          "visible(text, one_line) -> string  Returns the text with numbers in place of control "
+          "characters, except for tabs and line ends in a text of several lines.")
+      .def<&utf8_locale>(
+          "utf8_locale() -> boolean  Returns whether the locale says that the terminal displays "
+          "UTF-8.")
+      .def<&base64_of>("base64(bytes) -> string  Returns the bytes in base64.")
+      .def<&sha256_base64>(
+          "sha256_base64(text) -> string  Returns the SHA-256 in base64, the form of hashes in a "
+          "Content-Security-Policy.");
 }
 
 }  // namespace pushdown

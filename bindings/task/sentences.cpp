@@ -5,10 +5,8 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/interrupt.h"
 #include "bindings/binder/options.h"
-#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
-#include "bindings/session/inputs.h"
-#include "bindings/session/progress.h"
+#include "bindings/session/live.h"
 #include "bindings/task/classes.h"
 
 namespace pushdown {
@@ -80,14 +78,19 @@ Results sentences(lua_State* L, const PathText& path, const PreparedSentences& g
     options.shares.push_back(share.get<double>());
   }
   note_input_files(L, "data", sentence_files(path));
-  ProgressLine line(given.progress ? ProgressLine::Style::automatic : ProgressLine::Style::silent);
+  LiveView& view = LiveView::of_process();
+  const LiveScope scope(given.progress, false);
+  view.plan(1);
   const auto interrupted = interrupt_check(L);
   const auto parts =
       prepare_sentences(path, given.folder, options, [&](std::int64_t done, std::int64_t total) {
-        line.show({"preparing sentences", done >> 10, total >> 10, "KiB", ""});
+        if (view.due())
+          view.change("preparing sentences", [&](LiveRow& row) {
+            row.part =
+                static_cast<double>(done) / static_cast<double>(std::max<std::int64_t>(total, 1));
+          });
         return !interrupted();
       });
-  line.clear();
   if (!parts) {
     stop_if_interrupted(L);
     throw std::runtime_error("interrupted");
@@ -159,37 +162,32 @@ std::string line_of(const TokenFile& file) {
 void bind_sentences(Module& module) {
   using namespace task_sentences;
   module
-      .def<&sentences>("sentences",
-                       "sentences(path, {options}) -> table  Writes the parts train and test, or "
-                       "train, valid and test, of a corpus to files of numbers in `folder`, and "
-                       "returns them. The corpus is a text file, a folder of text files or a "
-                       "treebank (.conllu, .mrg). It may be larger than memory.")
-      .def<&lower>("lower",
-                   "lower(text) -> string  Returns the text in lower case, as the Unicode standard "
-                   "defines it.")
-      .def<&words_of>("words",
-                      "words(text, {options}) -> table  Returns the words of a text, as "
-                      "pd.task.sentences reads them.")
-      .def<&load>("load_sentences",
-                  "load_sentences(path) -> Sentences  Opens a file that "
-                  "pd.task.sentences wrote and returns its sentences.");
+      .def<&sentences>(
+          "sentences(path, {options}) -> table  Writes the parts train and test, or train, valid "
+          "and test, of a corpus to files of numbers in `folder`, and returns them. The corpus is "
+          "a text file, a folder of text files or a treebank (.conllu, .mrg). It may be larger "
+          "than memory.")
+      .def<&lower>(
+          "lower(text) -> string  Returns the text in lower case, as the Unicode standard defines "
+          "it.")
+      .def<&words_of>(
+          "words(text, {options}) -> table  Returns the words of a text, as pd.task.sentences "
+          "reads them.")
+      .def<&load>(
+          "load_sentences(path) -> Sentences  Opens a file that pd.task.sentences wrote and "
+          "returns its sentences.");
   Class<TokenFile>(module, "Sentences of a corpus in a file, for language models.")
-      .def<&TokenFile::size>("size",
-                             "sentences:size() -> integer  Returns the number of sentences.")
+      .def<&TokenFile::size>("sentences:size() -> integer  Returns the number of sentences.")
       .def<&TokenFile::word_count>(
-          "word_count", "sentences:word_count() -> integer  Returns the total number of words.")
+          "sentences:word_count() -> integer  Returns the total number of words.")
       .def<&TokenFile::unknown_count>(
-          "unknown_count",
           "sentences:unknown_count() -> integer  Returns the number of words that are <unk>.")
-      .def<[](const TokenFile& file) { return file.alphabet(); }>(
-          "alphabet", "sentences:alphabet() -> Alphabet  Returns the vocabulary.")
+      .def<&TokenFile::alphabet>("sentences:alphabet() -> Alphabet  Returns the vocabulary.")
       .def<&sentence>(
-          "sentence",
           "sentences:sentence(number) -> string  Returns a sentence with blanks between words.")
       .def<[](const TokenFile& file) { return file.path().string(); }>(
-          "path", "sentences:path() -> string  Returns the path of the file.")
-      .def<&line_of>("__tostring",
-                     "tostring(sentences) -> string  Returns one line about the sentences.");
+          "sentences:path() -> string  Returns the path of the file.")
+      .def<&line_of>("tostring(sentences) -> string  Returns one line about the sentences.");
 }
 
 }  // namespace pushdown

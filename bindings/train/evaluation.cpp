@@ -93,7 +93,6 @@ Json agreement(lua_State* L, const LanguageModel& model, const NumberData& data,
 
 void bind_evaluation(Module& module) {
   module.def<&agreement>(
-      "agreement",
       "agreement(model, examples, {options}) -> table  Returns the accuracy of a LanguageModel in "
       "percent: how often it gives the verb's own form a greater probability than the other form. "
       "It judges only examples with both forms in its vocabulary. The table has accuracy, judged, "
@@ -101,16 +100,14 @@ void bind_evaluation(Module& module) {
   module.def<[](lua_State* L, const AnyModel& model, const AnyData& data,
                 const EvaluateOptions& given) {
     return evaluate_model(L, model_of(model), data, given);
-  }>("evaluate",
-     "evaluate(model, data, {options}) -> table  Measures a model, overall and in `bins` by "
+  }>("evaluate(model, data, {options}) -> table  Measures a model, overall and in `bins` by "
      "length. For a LanguageModel, returns cross-entropy in nats per symbol, perplexity of a "
      "RunningText or of Sentences, and, if the source is known, lower_bound, "
      "cross_entropy_difference and its standard error difference_error. `bound_includes_end` is "
      "true if the bound counts ends that the model does not predict. For a Recognizer, returns "
-     "accuracy, error (percent), missed, "
-     "false_positives, the positions of the misclassified strings as `wrong`, and the tables "
-     "`decisions` and `next_symbol_accuracies`. For a Transducer, returns coarse and fine "
-     "accuracy, perplexity and the `wrong` pairs.");
+     "accuracy, error (percent), missed, false_positives, the positions of the misclassified "
+     "strings as `wrong`, and the tables `decisions` and `next_symbol_accuracies`. For a "
+     "Transducer, returns coarse and fine accuracy, perplexity and the `wrong` pairs.");
 }
 
 }  // namespace pushdown

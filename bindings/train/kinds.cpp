@@ -43,11 +43,6 @@ std::string describe_objective(lua_State* L, const std::string& kind) {
                         origin_text(L, "objective", kind));
 }
 
-template <auto Rows>
-std::vector<std::string> names_of() {
-  return row_names(Rows());
-}
-
 std::string describe_noise() {
   std::string text = "noise: scales some matrices of the weights while a gradient is found";
   for (const auto& spec : AdaptiveNoise::options()) text += "\n  " + describe(spec);
@@ -66,50 +61,38 @@ std::vector<OptionGroup> trainer_groups(lua_State*) {
 void bind_training_kinds(Module& module) {
   module
       .def<&describe_trainer>(
-          "describe",
           "describe(kind='language_model') -> string  Describes the options of trainer for one "
           "kind of model and data: a 'language_model' on strings, on a running 'text' or on "
           "'sentences', a 'recognizer' or a 'transducer'.")
-      .texts<&names_of<&problem_kinds>>()
+      .texts<&registry_names<&problem_kinds>>()
       .def<&objective_names>(
-          "objectives",
           "objectives() -> table  Returns the objectives that recognizers can be trained with.")
       .def<&describe_objective>(
-          "describe_objective",
           "describe_objective(kind) -> string  Describes an objective and its options.")
       .texts<&objective_names>("an objective", "objective")
-      .def<&define_objective>("define_objective",
-                              "define_objective{options} -> string  Makes a kind of objective from "
-                              "a Lua function and returns its name; see docs/extending.md.")
-      .def<&check_objective>("check_objective",
-                             "check_objective(kind or {options}) -> Contract  Runs the contract "
-                             "tests on an objective: losses, gradients, batches, pieces, options.")
-      .def<&names_of<&learning_kinds>>(
-          "learning_algorithms",
+      .def<&define_objective>(
+          "define_objective{options} -> string  Makes a kind of objective from a Lua function and "
+          "returns its name; see docs/extending.md.")
+      .def<&check_objective>(
+          "check_objective(kind or {options}) -> Contract  Runs the contract tests on an "
+          "objective: losses, gradients, batches, pieces, options.")
+      .def<&registry_names<&learning_kinds>>(
           "learning_algorithms() -> table  Returns the learning algorithms of recognizers.")
-      .def<[](const std::string& kind) {
-        return description_of("train.describe_learning", learning_kinds(), kind);
-      }>("describe_learning",
-         "describe_learning(kind) -> string  Describes a learning algorithm and its options.")
-      .texts<&names_of<&learning_kinds>>("a learning algorithm", "learning")
-      .def<&names_of<&optimizer_kinds>>(
-          "optimizers", "optimizers() -> table  Returns the names of the optimizers.")
-      .def<[](const std::string& kind) {
-        return description_of("train.describe_optimizer", optimizer_kinds(), kind);
-      }>("describe_optimizer",
-         "describe_optimizer(kind) -> string  Describes an optimizer and its options.")
-      .texts<&names_of<&optimizer_kinds>>("an optimizer", "optimizer")
-      .def<&names_of<&annealing_kinds>>(
-          "annealings",
-          "annealings() -> table  Returns the kinds of annealing, which change "
-          "the learning rate from update to update.")
-      .def<[](const std::string& kind) {
-        return description_of("train.describe_annealing", annealing_kinds(), kind);
-      }>("describe_annealing",
-         "describe_annealing(kind) -> string  Describes an annealing and its options.")
-      .texts<&names_of<&annealing_kinds>>("an annealing", "annealing")
+      .def<&registry_description<&learning_kinds>>(
+          "describe_learning(kind) -> string  Describes a learning algorithm and its options.")
+      .texts<&registry_names<&learning_kinds>>("a learning algorithm", "learning")
+      .def<&registry_names<&optimizer_kinds>>(
+          "optimizers() -> table  Returns the names of the optimizers.")
+      .def<&registry_description<&optimizer_kinds>>(
+          "describe_optimizer(kind) -> string  Describes an optimizer and its options.")
+      .texts<&registry_names<&optimizer_kinds>>("an optimizer", "optimizer")
+      .def<&registry_names<&annealing_kinds>>(
+          "annealings() -> table  Returns the kinds of annealing, which change the learning rate "
+          "from update to update.")
+      .def<&registry_description<&annealing_kinds>>(
+          "describe_annealing(kind) -> string  Describes an annealing and its options.")
+      .texts<&registry_names<&annealing_kinds>>("an annealing", "annealing")
       .def<&describe_noise>(
-          "describe_noise",
           "describe_noise() -> string  Describes the options of adaptive noise on weights.");
 }
 

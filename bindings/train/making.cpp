@@ -269,13 +269,12 @@ TrainingPtr resume(lua_State* L, const PathText& folder, const ResumeOptions& op
 void bind_making(Module& module) {
   module
       .def<&make_trainer>(
-          "trainer",
           "trainer{options} -> Trainer  Returns a trainer of a LanguageModel on a Dataset, a "
           "RunningText or Sentences, of a Recognizer on a LabelledDataset, or of a Transducer on "
           "Pairs; see pd.train.describe(kind).")
-      .def<&resume>("resume",
-                    "resume(folder, {options}) -> Trainer  Resumes the run in a folder bit for "
-                    "bit. Given options replace limits of the run.");
+      .def<&resume>(
+          "resume(folder, {options}) -> Trainer  Resumes the run in a folder bit for bit. Given "
+          "options replace limits of the run.");
 }
 
 }  // namespace pushdown

@@ -9,10 +9,11 @@
 #include "bindings/binder/path.h"
 #include "bindings/define/definition.h"
 #include "bindings/model/classes.h"
+#include "bindings/session/drawing.h"
 #include "bindings/session/log.h"
+#include "bindings/train/audience.h"
 #include "bindings/train/epoch_text.h"
 #include "bindings/train/evaluation.h"
-#include "bindings/train/trainer.h"
 #include "train/evaluation/evaluation.h"
 
 namespace pushdown {
@@ -43,19 +44,10 @@ void restore_parameters(Training& training, const std::optional<std::string>& wh
   of == "best" ? training.trainer->use_best() : training.trainer->use_last();
 }
 
-Results draw_curve(lua_State* L, Any training, const std::optional<std::string>& path) {
+Results draw_curve(lua_State* L, Any training, const std::optional<PathText>& path) {
   check(!Value<Training>::get(L, training.index).trainer->history().empty(), "Trainer:curve",
         "no epoch is done");
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.plot");
-  call_lua(L, 1, 1);
-  lua_getfield(L, -1, "curves");
-  lua_createtable(L, 0, 2);
-  lua_pushvalue(L, training.index);
-  lua_setfield(L, -2, "of");
-  if (path) Value<std::string>::push(L, *path), lua_setfield(L, -2, "path");
-  call_lua(L, 1, 1);
-  return {1};
+  return draw(L, "curves", "of", training, path);
 }
 
 struct SaveTrainerOptions {
@@ -118,39 +110,33 @@ void bind_train(lua_State* L) {
     bind_making(module);
     bind_evaluation(module);
     bind_training_kinds(module);
-    bind_together(module);
     Class<Training> trainer(module,
                             "Trains one model. Training can be stopped and resumed at any update.");
     trainer
-        .def<&step>("step",
-                    "trainer:step() -> table  Makes one update. Returns loss (nats per symbol of "
-                    "the batch, or per string for a recognizer), gradient_norm, learning_rate, "
-                    "epoch and update, and with annealing used_learning_rate.")
+        .def<&step>(
+            "trainer:step() -> table  Makes one update. Returns loss (nats per symbol of the "
+            "batch, or per string for a recognizer), gradient_norm, learning_rate, epoch and "
+            "update, and with annealing used_learning_rate.")
         .def<&save_trainer>(
-            "save",
             "trainer:save(folder, {options})  Writes a run folder from which pd.train.resume "
             "continues.")
-        .def<&trainer_evaluate>("evaluate",
-                                "trainer:evaluate(data, {options}) -> table  Returns the result of "
-                                "pd.train.evaluate for the current parameters of the model.")
+        .def<&trainer_evaluate>(
+            "trainer:evaluate(data, {options}) -> table  Returns the result of pd.train.evaluate "
+            "for the current parameters of the model.")
         .def<&restore_parameters>(
-            "restore",
             "trainer:restore(which)  Gives the model the parameters of the best epoch ('best', the "
             "default) or of the last update ('last'). Training always continues from those of the "
             "last update.")
         .def<&draw_curve>(
-            "curve",
-            "trainer:curve(path) -> string  Returns the learning curves as SVG, which "
-            "the prompt shows as text; pd.plot.curves has options. Also writes them "
-            "to the path, if one is given.")
+            "trainer:curve(path) -> string  Returns the learning curves as SVG, which the prompt "
+            "shows as text; pd.plot.curves has options. Also writes them to the path, if one is "
+            "given.")
         .def<[](const Training& t) { return history_of(*t.trainer); }>(
-            "history", "trainer:history() -> table  Returns the metrics of every epoch so far.")
+            "trainer:history() -> table  Returns the metrics of every epoch so far.")
         .def<[](const Training& t) { return t.trainer->model(); }>(
-            "model",
             "trainer:model() -> LanguageModel, Recognizer or Transducer  Returns the model that is "
             "trained.")
         .def<[](const Training& t) { return t.trainer->options(); }>(
-            "options",
             "trainer:options() -> table  Returns all options, with the defaults filled in.")
         .def<[](const Training& t) -> std::optional<std::string> {
           const Path* folder = t.trainer->run_folder();
@@ -163,15 +149,11 @@ void bind_train(lua_State* L) {
         }>("finished",
            "trainer:finished() -> string  Returns the reason why training has ended, or nil.")
         .def<[](const Training& t) { return t.trainer->updates_done(); }>(
-            "updates",
             "trainer:updates() -> integer  Returns the number of updates since training began.")
         .def<[](const Training& t) { return t.trainer->updates_per_epoch(); }>(
-            "updates_per_epoch",
             "trainer:updates_per_epoch() -> integer  Returns the number of batches in an epoch.")
-        .def<&training_line>("__tostring",
-                             "tostring(trainer) -> string  Returns one line about the trainer.");
-    bind_epochs(trainer);
-    bind_iterator(module);
+        .def<&training_line>("tostring(trainer) -> string  Returns one line about the trainer.");
+    bind_rounds(module, trainer);
   }
   lua_getfield(L, -1, "model");
   define(L, lua_gettop(L), "pd.model.load", "load", bound<&load_trainer>(),

@@ -4,34 +4,14 @@
 #include <cstdlib>
 
 #include "base/check.h"
-#include "bindings/binder/interrupt.h"
+#include "bindings/binder/library.h"
 #include "bindings/session/log.h"
 #include "bindings/train/trainer.h"
 
 namespace pushdown {
 
-std::optional<std::string> call_library(lua_State* L, const char* module, const char* function,
-                                        const std::function<int()>& push_arguments, bool* result) {
-  const int top = lua_gettop(L);
-  luaL_checkstack(L, 8, "calling the library");
-  lua_getglobal(L, "require");
-  lua_pushstring(L, module);
-  bool done = try_lua(L, 1, 1);
-  if (done) {
-    lua_getfield(L, -1, function);
-    done = try_lua(L, push_arguments(), 1);
-    if (done && result != nullptr) *result = lua_toboolean(L, -1) != 0;
-  }
-  const char* message = done ? nullptr : lua_tostring(L, -1);
-  const std::string reason = message != nullptr ? message : "an error";
-  lua_settop(L, top);
-  if (done) return std::nullopt;
-  stop_if_interrupted(L);
-  return reason;
-}
-
 void record_training(lua_State* L, const Trainer& trainer, const char* event, const Path& folder) {
-  const auto wrong = call_library(L, "pushdown.store.training", event, [&] {
+  const auto wrong = try_library(L, "pushdown.store.training", event, [&] {
     Value<std::string>::push(L, folder.string());
     lua_pushboolean(L, trainer.finished().empty() ? 0 : 1);
     return 2;
@@ -45,7 +25,7 @@ namespace {
 
 std::optional<std::string> call_mirror(lua_State* L, const char* function,
                                        const std::vector<std::string>& texts) {
-  return call_library(L, "pushdown.mirror.files", function, [&] {
+  return try_library(L, "pushdown.mirror.files", function, [&] {
     for (const auto& text : texts) Value<std::string>::push(L, text);
     return static_cast<int>(texts.size());
   });

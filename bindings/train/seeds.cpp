@@ -1,6 +1,7 @@
 // trainer:run{ seeds = n }: the same training with several random seeds.
 #include "base/check.h"
 #include "base/checksum.h"
+#include "bindings/binder/library.h"
 #include "bindings/binder/options.h"
 #include "bindings/model/classes.h"
 #include "bindings/train/trainer.h"
@@ -28,7 +29,7 @@ Results run_seeds(lua_State* L, const TrainingPtr& training, std::int64_t count,
   auto& others = training->repeated;
   while (std::ssize(others) + 1 < count)
     others.push_back(training->repeat(L, std::ssize(others) + 2));
-  Together all{{training}, {}, {}, {}};
+  Together all{{training}, {}, {}};
   all.trainings.insert(all.trainings.end(), others.begin(), others.begin() + (count - 1));
   all.errors.resize(count);
   for (const auto& one : all.trainings)
@@ -50,16 +51,8 @@ Results run_seeds(lua_State* L, const TrainingPtr& training, std::int64_t count,
     lowest = value;
     winner = k;
   }
-  const int list = lua_gettop(L);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.plot.summary");
-  call_lua(L, 1, 1);
-  lua_getfield(L, -1, "seeds");
-  lua_pushvalue(L, list);
-  Value<std::vector<std::int64_t>>::push(L, seeds);
-  lua_pushinteger(L, static_cast<lua_Integer>(winner) + 1);
-  Value<SequenceModelPtr>::push(L, all.trainings[winner]->trainer->model());
-  call_lua(L, 4, 1);
+  call_library(L, "pushdown.plot.summary", "seeds", 1, Any{L, lua_gettop(L)}, seeds, winner + 1,
+               all.trainings[winner]->trainer->model());
   return {1};
 }
 

@@ -23,64 +23,33 @@ struct Training {
   bool mirrored = false;       // see mirror_training
   bool bound_warned = false;   // of a cross-entropy below the lower bound
   bool continues = false;      // a run of its folder, and nobody has been told
-  LivePace pace;               // of the epochs that were trained one by one
   double drawing_seconds = 0;  // time of the last drawing of the curves
   std::chrono::steady_clock::time_point drawn;
 };
 using TrainingPtr = std::shared_ptr<Training>;
 
 template <>
-struct ClassName<Training> {
-  static constexpr const char* value = "Trainer";
-};
+inline constexpr auto kClassName<Training> = "Trainer";
 
-// The result of pd.train.together().
+// Several trainings that train at once (pd.train.together()), or one alone.
 struct Together {
   std::vector<TrainingPtr> trainings;
   std::vector<std::string> names;   // of the trainers, in messages
   std::vector<std::string> errors;  // of the trainers that failed; they no longer take part
-  LivePace pace;
+  LivePace pace = {};
+  bool listed = true;  // false: one alone, whose errors are raised and whose summary is no list
 };
 
 template <>
-struct ClassName<Together> {
-  static constexpr const char* value = "Together";
-};
+inline constexpr auto kClassName<Together> = "Together";
 
 // Trains all to their ends, and gives the models the parameters of their best epochs if `best`.
-// Pushes the list of the summaries.
+// Pushes the list of the summaries, or the summary of a training alone.
 Results run_together(lua_State* L, Together& all, bool best);
 // Returns a checksum of the model's parameters.
 std::string parameters_checksum(const SequenceModel& model);
 // trainer:run{ seeds = count }.
 Results run_seeds(lua_State* L, const TrainingPtr& training, std::int64_t count, bool best);
-
-// The option `restore` of trainer:run() and together:run().
-template <class X>
-OptionRow<X> restore_option(bool X::*member) {
-  return {"restore", member,
-          "parameters that the model has at the end: those of the best epoch, or those of the last "
-          "update",
-          Named<bool>{{"best", true}, {"last", false}}};
-}
-
-// Logs the results of an epoch, shows them, and draws the curves if they are due. `rate`: the
-// learning rate before the epoch; `name`: prefix of every message.
-void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, double rate,
-                const std::string& name = "");
-// Says once that the training continues a run.
-void tell_continued(Training& training, const std::string& name = "");
-// Draws the learning curves of a run folder. A failure is logged and has no other effect.
-void draw_curves(lua_State* L, const Trainer& trainer, const Path& folder);
-// The log of the run folder, as long as the handle exists; null without a folder.
-std::shared_ptr<void> log_file_of(const Trainer& trainer);
-// Shows the epochs of a trainer in its row.
-void show_epochs(LiveRow& row, const Trainer& trainer);
-// Pushes what trainer:run() returns: a summary, or a list of them. `errors`: of trainers that
-// failed.
-Results push_summaries(lua_State* L, const std::vector<const Training*>& trainings,
-                       const std::vector<std::string>& names,
-                       const std::vector<std::string>& errors = {}, bool list = true);
 
 // Records the provenance of the training whose files are in `folder`, and enters it in the registry
 // of runs. event: "begins", "resumed", "saved", or "ended" when training is over. Errors are
@@ -89,12 +58,6 @@ void record_training(lua_State* L, const Trainer& trainer, const char* event, co
 
 // The options of trainers, by the kind of model and data.
 std::vector<OptionGroup> trainer_groups(lua_State* L);
-// Calls a function of a module of the Lua library. `push_arguments` pushes its arguments and
-// returns their number; `result` becomes whether the function returns true. Returns why the call
-// failed, or nothing. An interrupt is passed on to the caller.
-std::optional<std::string> call_library(lua_State* L, const char* module, const char* function,
-                                        const std::function<int()>& push_arguments,
-                                        bool* result = nullptr);
 // Mirrors a training for a program that shows trainings (scripts/lib/mirror/files.lua). Function
 // and argument: "begins" and the target, "epoch" or "ended". Errors are logged.
 void mirror_training(lua_State* L, const Path& folder, const char* function,
@@ -109,11 +72,7 @@ Json about_now(lua_State* L);
 void bind_making(Module& module);
 // The descriptions of trainers, objectives, learning algorithms and optimizers.
 void bind_training_kinds(Module& module);
-// Binds pd.train.together and its class.
-void bind_together(Module& module);
-// Binds trainer:run and trainer:epochs.
-void bind_epochs(Class<Training>& trainer);
-// Binds the iterator of trainer:epochs.
-void bind_iterator(Module& module);
+// Binds trainer:run and trainer:epochs, and pd.train.together and its class.
+void bind_rounds(Module& module, Class<Training>& trainer);
 
 }  // namespace pushdown

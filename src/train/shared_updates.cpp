@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "base/stopping.h"
-#include "tensor/error_text.h"
 
 namespace pushdown {
 namespace {
@@ -106,7 +105,7 @@ void SharedUpdates::update() {
     try {
       trainer.check_update({-sums[m].log_probability, units[m]}, norms[m]);
     } catch (const std::exception& error) {
-      members_[m].result->error = error_text(error);
+      members_[m].result->fail(error);
       continue;
     }
     steps.push_back({m, trainer.clip_factor(norms[m]), trainer.step_rate()});
@@ -122,7 +121,7 @@ void SharedUpdates::update() {
                                     seconds);
       return false;
     } catch (const std::exception& error) {
-      member.result->error = error_text(error);
+      member.result->fail(error);
       return true;
     }
   });

@@ -70,7 +70,7 @@ class Round {
   State run_slice(Trainer& trainer, TogetherResult& result) const {
     const StopScope scope(flag_);
     try {
-      switch (trainer.advance(kSlice)) {
+      switch (trainer.advance(trainers_.size() > 1 ? kSlice : trainer.updates_left())) {
         case Trainer::Advance::running: return State::waiting;
         case Trainer::Advance::stopped: result.stopped = true; break;
         case Trainer::Advance::closed: result.epoch = trainer.history().back(); break;
@@ -82,7 +82,10 @@ class Round {
       // Ctrl-C ends a script with an error; the interrupted update is repeated.
       const auto& stop = trainer.callbacks.should_stop;
       result.stopped = stop && stop();
-      if (!result.stopped) result.error = error_text(error);
+      if (!result.stopped)
+        result.fail(error);
+      else if (trainers_.size() == 1)
+        trainer.checkpoint();
     }
     return State::done;
   }
@@ -98,13 +101,18 @@ class Round {
 
 }  // namespace
 
+void TogetherResult::fail(const std::exception& exception) {
+  error = error_text(exception);
+  failure = std::current_exception();
+}
+
 std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers,
                                                const StepEnginePtr& engine) {
   std::set<const SequenceModel*> models;
   for (const Trainer* trainer : trainers) {
     check(models.insert(trainer->model().get()).second, "train.together",
           "two of the trainers train the same model");
-    trainer->problem().prepare();
+    if (trainers.size() > 1) trainer->problem().prepare();
     trainer->problem().script_ran();
   }
   std::vector<TogetherResult> results(trainers.size());

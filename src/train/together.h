@@ -7,6 +7,8 @@
 // On a CUDA device, trainers whose models differ only in the values of their parameters share their
 // updates (train/shared_updates.h).
 #pragma once
+#include <exception>
+
 #include "model/step_engine.h"
 #include "train/trainer.h"
 
@@ -17,6 +19,10 @@ struct TogetherResult {
   std::optional<EpochMetrics> epoch;  // absent if it was finished, stopped or failed
   bool stopped = false;               // should_stop returned true; the next round continues there
   std::string error;                  // reason of a failure: training diverged, full disk, ...
+  std::exception_ptr failure;         // the same
+
+  // Notes the exception that is handled.
+  void fail(const std::exception& exception);
 };
 
 // Trains each trainer to the end of its current epoch. Finished trainers are skipped, and the

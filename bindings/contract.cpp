@@ -141,12 +141,11 @@ std::shared_ptr<Contract> check_objective(lua_State* L,
 void bind_contract(Module& module) {
   Class<Contract>(module, "The result of checking a stack, a controller or an objective.")
       .def<[](const Contract& contract) { return contract.broken() == 0; }>(
-          "passed", "contract:passed() -> boolean  Returns whether all checks passed.")
-      .def<&results_of>("results",
-                        "contract:results() -> table  Returns a list of tables, one for each "
-                        "check: name, promise, passed, and complaints (a list of texts).")
-      .def<&contract_line_of>("__tostring",
-                              "tostring(contract) -> string  Returns one line about the result.")
+          "contract:passed() -> boolean  Returns whether all checks passed.")
+      .def<&results_of>(
+          "contract:results() -> table  Returns a list of tables, one for each check: name, "
+          "promise, passed, and complaints (a list of texts).")
+      .def<&contract_line_of>("tostring(contract) -> string  Returns one line about the result.")
       .def<&lines_of>("__show",
                       "show(contract) -> string  Returns the text that the prompt prints: a line "
                       "for each check, followed by its complaints.");

@@ -17,9 +17,7 @@ struct Contract {
 };
 
 template <>
-struct ClassName<Contract> {
-  static constexpr const char* value = "Contract";
-};
+inline constexpr auto kClassName<Contract> = "Contract";
 
 std::vector<OptionGroup> stack_groups(lua_State* L);
 std::vector<OptionGroup> controller_groups(lua_State* L);

@@ -23,16 +23,15 @@ void bind_controller(lua_State* L) {
   using namespace controller_module;
   Module(L, "controller",
          "Recurrent controllers: simple, gated, multiplicative and second-order cells.")
-      .def<&kind_names>("kinds", "kinds() -> table  Returns the names of the controllers.")
-      .def<&describe_kind>("describe",
-                           "describe(kind) -> string  Describes a controller and its options.")
+      .def<&kind_names>("kinds() -> table  Returns the names of the controllers.")
+      .def<&describe_kind>("describe(kind) -> string  Describes a controller and its options.")
       .texts<&kind_names>("a controller", "controller")
-      .def<&define_controller>("define",
-                               "define{options} -> string  Makes a kind of controller from Lua "
-                               "functions and returns its name; see docs/extending.md.")
-      .def<&check_controller>("check",
-                              "check(kind or {options}) -> Contract  Runs the contract tests on a "
-                              "controller: shapes, gradients, batches, pieces, options.");
+      .def<&define_controller>(
+          "define{options} -> string  Makes a kind of controller from Lua functions and returns "
+          "its name; see docs/extending.md.")
+      .def<&check_controller>(
+          "check(kind or {options}) -> Contract  Runs the contract tests on a controller: shapes, "
+          "gradients, batches, pieces, options.");
 }
 
 }  // namespace pushdown

@@ -9,9 +9,7 @@
 namespace pushdown {
 
 template <>
-struct ClassName<RunRegistry> {
-  static constexpr const char* value = "Registry";
-};
+inline constexpr auto kClassName<RunRegistry> = "Registry";
 
 namespace record_module {
 
@@ -67,38 +65,34 @@ std::string file_of(const RunRegistry& registry) { return registry.file().string
 void bind_record(lua_State* L) {
   using namespace record_module;
   Module module(L, "registry", "The registry of runs, an SQLite file. pd.runs is built on it.");
-  module.def<&record_of>("record",
-                         "record(folder) -> table  Returns the record of the run in this folder, "
-                         "from its run.json, or nil if it has none.");
+  module.def<&record_of>(
+      "record(folder) -> table  Returns the record of the run in this folder, from its run.json, "
+      "or nil if it has none.");
   module.def<&open_registry>(
-      "open",
-      "open(path, {options}) -> Registry  Opens the registry, and creates it if "
-      "it does not exist.");
+      "open(path, {options}) -> Registry  Opens the registry, and creates it if it does not "
+      "exist.");
   Class<RunRegistry>(module, "A file with one row for each run.")
-      .def<&RunRegistry::add>("add",
-                              "registry:add(runs) -> table  Adds runs, with the records in their "
-                              "folders. The given fields are those of runs without a record, and "
-                              "complete the others. Returns the rows.")
-      .def<&RunRegistry::begin>("begin",
-                                "registry:begin(run) -> integer  Marks the run in run.folder as "
-                                "running, counts one more attempt, writes run.json there, and "
-                                "returns its id.")
+      .def<&RunRegistry::add>(
+          "registry:add(runs) -> table  Adds runs, with the records in their folders. The given "
+          "fields are those of runs without a record, and complete the others. Returns the rows.")
+      .def<&RunRegistry::begin>(
+          "registry:begin(run) -> integer  Marks the run in run.folder as running, counts one more "
+          "attempt, writes run.json there, and returns its id.")
       .def<&RunRegistry::update>(
-          "update", "registry:update(id, fields)  Replaces the given fields of the row.")
-      .def<&RunRegistry::finish>("finish",
-                                 "registry:finish(id, fields)  Marks the run as ended now. The "
-                                 "fields are status, result, message and seconds.")
-      .def<&RunRegistry::tag>("tag",
-                              "registry:tag(ids, added, removed)  Adds and removes tags of all "
-                              "these runs, or of none if there is an error.")
-      .def<&RunRegistry::remove>("remove",
-                                 "registry:remove(ids) -> integer  Removes the rows of these runs "
-                                 "in one step and returns how many there were.")
+          "registry:update(id, fields)  Replaces the given fields of the row.")
+      .def<&RunRegistry::finish>(
+          "registry:finish(id, fields)  Marks the run as ended now. The fields are status, result, "
+          "message and seconds.")
+      .def<&RunRegistry::tag>(
+          "registry:tag(ids, added, removed)  Adds and removes tags of all these runs, or of none "
+          "if there is an error.")
+      .def<&RunRegistry::remove>(
+          "registry:remove(ids) -> integer  Removes the rows of these runs in one step and returns "
+          "how many there were.")
       .def<&find_runs>(
-          "find", "registry:find{options} -> table  Returns the rows that match, oldest first.")
-      .def<&file_of>("file", "registry:file() -> string  Returns the path of the file.")
-      .def<&line_of>("__tostring",
-                     "tostring(registry) -> string  Returns one line about the registry.");
+          "registry:find{options} -> table  Returns the rows that match, oldest first.")
+      .def<&file_of>("registry:file() -> string  Returns the path of the file.")
+      .def<&line_of>("tostring(registry) -> string  Returns one line about the registry.");
 }
 
 }  // namespace pushdown

@@ -120,32 +120,30 @@ NamedTensors strengths(lua_State* L, const Simulated& options) {
 void bind_stack(lua_State* L) {
   using namespace stack_module;
   Module module(L, "stack", "Differentiable stacks.");
-  module.def<&kind_names>("kinds", "kinds() -> table  Returns the names of the stacks.")
-      .def<&describe_kind>("describe",
-                           "describe(kind) -> string  Describes a stack, its options, and "
-                           "the tensors that simulate takes.")
+  module.def<&kind_names>("kinds() -> table  Returns the names of the stacks.")
+      .def<&describe_kind>(
+          "describe(kind) -> string  Describes a stack, its options, and the tensors that simulate "
+          "takes.")
       .texts<&kind_names>("a stack", "stack")
       .def<&simulate_kind>(
-          "simulate",
           "simulate{options} -> Tensor  Drives a bare stack with the tensors and options that "
           "describe(kind) lists. Returns the readings B x (n+1) x R, differentiable with respect "
           "to every tensor. The first reading is the one before any step.")
       .def<&strengths>(
-          "strengths",
           "strengths{options} -> table  Returns how the same call of simulate changes a memory of "
           "sections with strengths, by name: strengths B x n x K x S after each step; push, pop "
           "and read_strength B x n x K; and read B x n x K x S, the shares in the reading. K is 1 "
           "and S is the number of places of sections, bottom first.")
-      .def<&program>("program",
-                     "program(kind or {options}) -> string  Returns the recorded program of "
-                     "one step of a small network with the stack: its operations, with their "
-                     "sizes and their multiply-adds in a sequence.")
-      .def<&define_stack>("define",
-                          "define{options} -> string  Makes a kind of stack from Lua functions and "
-                          "returns its name; see docs/extending.md.")
-      .def<&check_stack>("check",
-                         "check(kind or {options}) -> Contract  Runs the contract tests on a "
-                         "stack: shapes, gradients, batches, pieces, options.");
+      .def<&program>(
+          "program(kind or {options}) -> string  Returns the recorded program of one step of a "
+          "small network with the stack: its operations, with their sizes and their multiply-adds "
+          "in a sequence.")
+      .def<&define_stack>(
+          "define{options} -> string  Makes a kind of stack from Lua functions and returns its "
+          "name; see docs/extending.md.")
+      .def<&check_stack>(
+          "check(kind or {options}) -> Contract  Runs the contract tests on a stack: shapes, "
+          "gradients, batches, pieces, options.");
   bind_contract(module);
 }
 

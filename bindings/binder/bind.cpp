@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <stdexcept>
 
 #include "base/lost_precision.h"
@@ -337,16 +336,16 @@ void push_function(lua_State* L, const std::string& full_name, const BoundFuncti
 
 }  // namespace
 
-void define(lua_State* L, int table, const std::string& full_name, const char* key,
+void define(lua_State* L, int table, const std::string& full_name, std::string_view key,
             const BoundFunction& f, Doc doc) {
-  lua_pushstring(L, key);
+  Value<std::string>::push(L, key);
   push_function(L, full_name, f, doc);
   lua_rawset(L, table);
 }
 
 void push_texts(lua_State* L) { push_registry_table(L, "pushdown.texts"); }
 
-void note_texts(lua_State* L, int table, const std::string& full_name, const char* key,
+void note_texts(lua_State* L, int table, const std::string& full_name, const std::string& key,
                 lua_CFunction texts, const char* of, const char* option) {
   push_texts(L);
   lua_createtable(L, 0, 5);
@@ -356,7 +355,7 @@ void note_texts(lua_State* L, int table, const std::string& full_name, const cha
   set("name", full_name);
   set("of", of);
   set("option", option);
-  lua_getfield(L, table, key);
+  lua_getfield(L, table, key.c_str());
   lua_setfield(L, -2, "call");
   lua_pushstring(L, full_name.c_str());
   lua_pushliteral(L, "");
@@ -422,16 +421,16 @@ void make_metatable(lua_State* L, const char* name, const char* sentence, lua_CF
   add_doc(L, name, sentence);
 }
 
-void define_method(lua_State* L, int metatable, const char* cls, const char* name,
+void define_method(lua_State* L, int metatable, const char* cls, std::string_view name,
                    const BoundFunction& f, Doc doc) {
-  const std::string full_name = std::string(cls) + ":" + name;
+  const std::string full_name = fmt::format("{}:{}", cls, name);
   lua_getfield(L, metatable, "methods");
   const int methods = lua_gettop(L);
-  if (std::strncmp(name, "__", 2) != 0) {
+  if (!name.starts_with("__")) {
     define(L, methods, full_name, name, f, doc);
   } else {
     define(L, metatable, full_name, name, f, doc);
-    if (std::strcmp(name, "__index") == 0) {
+    if (name == "__index") {
       lua_pushliteral(L, "__index");
       lua_pushlstring(L, full_name.data(), full_name.size());
       lua_pushstring(L, doc.text);

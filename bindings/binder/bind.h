@@ -2,29 +2,27 @@
 //
 //   void bind_stack(lua_State* L) {                       // the `pd` table is on top of the stack
 //     Module stack(L, "stack", "Differentiable stacks."); // pd.stack; popped when `stack` dies
-//     stack.def<&kinds>("kinds", "kinds() -> table  Returns the names of the stacks.");
-//     stack.def<&draw>("draw", "draw(count, {options}) -> table  ...");  // options.h
+//     stack.def<&kinds>("kinds() -> table  Returns the names of the stacks.");
+//     stack.def<&draw>("draw(count, {options}) -> table  ...");  // options.h
 //     Class<Sampler>(stack, "Draws strings of chosen lengths.")
-//         .def<&Sampler::lower_bound>("lower_bound", "lower_bound(dataset) -> number  ...")
-//         .def<&describe>("__tostring", "tostring(sampler) -> string  Returns one line.");
+//         .def<&Sampler::lower_bound>("sampler:lower_bound(dataset) -> number  ...")
+//         .def<&add>("__add", "(a + b) -> Sampler  ...")
+//         .def<&describe>("tostring(sampler) -> string  Returns one line.");
 //   }
-//   template <> struct ClassName<Sampler> {               // at namespace scope, before its use
-//     static constexpr const char* value = "Sampler";
-//     static std::size_t bytes(const Sampler&);           // optional: memory that the
-//                                                         // collector cannot see
-//   };
+//   template <>                                          // at namespace scope, before its use
+//   inline constexpr auto kClassName<Sampler> = "Sampler";
 //
-// Documentation is required. The doc string of a function reads `name(args) -> result  One
-// sentence.` with two blanks before the sentence, and without `-> result` if nothing is returned.
-// help(), the reference pages and the usage line below the message of a wrong call are made from
-// it. pd.docs() lists all doc strings.
+// The doc string is required and names the function: `name(args) -> result  One sentence.` with two
+// blanks before the sentence, and without `-> result` if nothing is returned. Operators and calls
+// of objects have their name beside it. help(), the reference pages and the usage line below the
+// message of a wrong call are made from it. pd.docs() lists all doc strings.
 //
-// A callable is a function pointer, a member function, or a captureless lambda. Value<T>::get reads
-// the parameters, and Value<T>::push writes the result. There are values for numbers, integers,
-// booleans, strings, std::optional (the argument may be left out), std::vector (list), std::map and
-// vectors of pairs (table by name), std::tuple (several results), std::variant (the first type that
-// fits), Json and structs of options (options.h), and bound classes as T&, T or std::shared_ptr<T>.
-// Special parameters:
+// A callable is a function pointer, a member function, a member, or a captureless lambda. Members
+// may be those of a base class. Value<T>::get reads the parameters, and Value<T>::push writes the
+// result. There are values for numbers, integers, booleans, strings, std::optional (the argument
+// may be left out), std::vector (list), std::map and vectors of pairs (table by name), std::tuple
+// (several results), std::variant (the first type that fits), Json and structs of options
+// (options.h), and bound classes as T&, T or std::shared_ptr<T>. Special parameters:
 //   lua_State*  the calling state; takes no argument
 //   Any         one argument as it lies on the stack
 //   Rest        all further arguments
@@ -55,6 +53,17 @@ struct Doc {
       throw "a doc string reads: name(args) -> result  One sentence.";
   }
   const char* text;
+};
+// A doc string that begins with the name of the function, or with an object and the name.
+struct NamedDoc : Doc {
+  consteval NamedDoc(const char* doc) : Doc(doc), name(doc) {
+    name = name.substr(0, name.find_first_of("({"));
+    name.remove_prefix(name.find(':') + 1);
+    if (name.empty() || name.find(' ') != name.npos)
+      throw "a doc string begins with the name of the function";
+    if (name == "tostring") name = "__tostring";
+  }
+  std::string_view name;
 };
 
 // Returns "script.lua:12: " for the innermost user code that is running, or "".
@@ -106,6 +115,16 @@ constexpr int place_of(std::size_t i) {
 // because each of the 600 bound functions would get handlers of its own.
 int guarded(lua_State* L, int (*body)(lua_State*));
 
+// The signature of a method of T: a member of a base class takes T.
+template <class T, class F>
+struct MethodSignature;
+template <class T, class M, class C>
+struct MethodSignature<T, M C::*> : Signature<M (*)(T&)> {};
+template <class T, class R, class C, class... A>
+struct MethodSignature<T, R (C::*)(A...)> : Signature<R (*)(T&, A...)> {};
+template <class T, class R, class C, class... A>
+struct MethodSignature<T, R (C::*)(A...) const> : Signature<R (*)(T&, A...)> {};
+
 template <class S, class F>
 int invoke(lua_State* L, F f) {
   using Arguments = typename S::Arguments;
@@ -135,12 +154,14 @@ requires std::is_class_v<F>
 struct SignatureOf<F> : LambdaSignature<decltype(&F::operator())> {
 };
 
+template <class T, class F>
+requires(!std::is_member_pointer_v<F>) struct MethodSignature<T, F> : SignatureOf<F> {
+};
+
 // Upvalues: 1 the full name, 2 the doc string.
-template <auto F>
+template <auto F, class S = SignatureOf<std::remove_cv_t<decltype(F)>>>
 int thunk(lua_State* L) {
-  return guarded(L, [](lua_State* state) {
-    return invoke<SignatureOf<std::remove_cv_t<decltype(F)>>>(state, F);
-  });
+  return guarded(L, [](lua_State* state) { return invoke<S>(state, F); });
 }
 
 // A function in the form that Lua calls, and its options if it has any.
@@ -148,20 +169,19 @@ struct BoundFunction {
   lua_CFunction call;
   RowsFunction rows;
 };
-template <auto F>
+template <auto F, class S = SignatureOf<std::remove_cv_t<decltype(F)>>>
 BoundFunction bound() {
-  using Arguments = typename SignatureOf<std::remove_cv_t<decltype(F)>>::Arguments;
-  return {&thunk<F>, []<class... A>(std::type_identity<std::tuple<A...>>) {
+  return {&thunk<F, S>, []<class... A>(std::type_identity<std::tuple<A...>>) {
             return first_rows<A...>();
-          }(std::type_identity<Arguments>{})};
+          }(std::type_identity<typename S::Arguments>{})};
 }
 
 // Sets table[key] to the function, for the table at the index, and documents it.
-void define(lua_State* L, int table, const std::string& full_name, const char* key,
+void define(lua_State* L, int table, const std::string& full_name, std::string_view key,
             const BoundFunction& f, Doc doc);
 
 // Notes the texts that an argument of a function can be, see pd.texts().
-void note_texts(lua_State* L, int table, const std::string& full_name, const char* key,
+void note_texts(lua_State* L, int table, const std::string& full_name, const std::string& key,
                 lua_CFunction texts, const char* of, const char* option);
 // Pushes what was noted: a list in the order of the definitions.
 void push_texts(lua_State* L);
@@ -178,9 +198,9 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   template <auto F>
-  Module& def(const char* name, Doc doc) {
-    define(L_, table_, name_ + "." + name, name, bound<F>(), doc);
-    latest_ = name;
+  Module& def(NamedDoc doc) {
+    latest_ = doc.name;
+    define(L_, table_, name_ + "." + latest_, latest_, bound<F>(), doc);
     return *this;
   }
   // An argument of the function that was defined last is one of the texts that F returns. `of`:
@@ -207,13 +227,13 @@ class Module {
   std::string name_;
   int table_;
   bool owned_;
-  const char* latest_ = "";
+  std::string latest_;
 };
 
 // Makes the metatable of a class, pushes it and fills in what every class has.
 void make_metatable(lua_State* L, const char* name, const char* sentence, lua_CFunction collect);
 // Defines a method of the metatable at the index; names with __ are metamethods.
-void define_method(lua_State* L, int metatable, const char* cls, const char* name,
+void define_method(lua_State* L, int metatable, const char* cls, std::string_view name,
                    const BoundFunction& f, Doc doc);
 
 template <Bound T>
@@ -221,7 +241,7 @@ class Class {
  public:
   Class(Module& module, const char* sentence) : Class(module.state(), sentence) {}
   Class(lua_State* L, const char* sentence) : L_(L) {
-    make_metatable(L, ClassName<T>::value, sentence, [](lua_State* state) {
+    make_metatable(L, kClassName<T>, sentence, [](lua_State* state) {
       push_metatable<T>(state);
       if (lua_getmetatable(state, 1) && lua_rawequal(state, -1, -2))
         static_cast<std::shared_ptr<T>*>(lua_touserdata(state, 1))->reset();
@@ -235,8 +255,13 @@ class Class {
   Class& operator=(const Class&) = delete;
 
   template <auto F>
-  Class& def(const char* name, Doc doc) {
-    define_method(L_, metatable_, ClassName<T>::value, name, bound<F>(), doc);
+  Class& def(NamedDoc doc) {
+    return def<F>(doc.name, doc);
+  }
+  template <auto F>
+  Class& def(std::string_view name, Doc doc) {
+    using Method = MethodSignature<T, std::remove_cv_t<decltype(F)>>;
+    define_method(L_, metatable_, kClassName<T>, name, bound<F, Method>(), doc);
     return *this;
   }
 

@@ -22,6 +22,16 @@ std::string description_of(const char* where, const std::vector<Row>& rows, cons
   return describe_row(row, row.options, origin);
 }
 
+// The kinds of a registry and their descriptions as functions of Lua.
+template <auto Rows>
+std::vector<std::string> registry_names() {
+  return row_names(Rows());
+}
+template <auto Rows>
+std::string registry_description(lua_State* L, const std::string& kind) {
+  return description_of(running_function(L).c_str(), Rows(), kind);
+}
+
 // The options of every kind.
 template <class Row>
 std::vector<OptionGroup> option_groups(const std::vector<Row>& rows) {

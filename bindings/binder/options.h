@@ -24,7 +24,7 @@
 //     }
 //   };
 //   Dataset draw(lua_State* L, std::int64_t count, const DrawOptions& options);
-//   module.def<&draw>("draw", "draw(count, {options}) -> Dataset  Returns random strings.");
+//   module.def<&draw>("draw(count, {options}) -> Dataset  Returns random strings.");
 //
 // `{options}` in a doc string becomes the names of the rows.
 #pragma once
@@ -150,8 +150,8 @@ template <class T>
 struct OptionType;
 template <class T>
 std::string option_type() {
-  if constexpr (requires { ClassName<T>::value; })
-    return ClassName<T>::value;
+  if constexpr (Bound<T>)
+    return kClassName<T>;
   else if constexpr (requires { typename T::element_type; })
     return option_type<typename T::element_type>();
   else if constexpr (std::is_same_v<T, bool>)

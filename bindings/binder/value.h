@@ -19,14 +19,21 @@
 
 namespace pushdown {
 
+// The name of a bound class in Lua; null for all other types.
 template <class T>
-struct ClassName;
+inline constexpr const char* kClassName = nullptr;
 template <class T>
-concept Bound = requires {
-  ClassName<T>::value;
-};
+concept Bound = kClassName<T>
+!= nullptr;
+// A function that returns the memory of an object in bytes that the collector cannot see, beyond
+// its size.
+template <class T>
+inline constexpr auto kHeldBytes = [](const T&) { return std::size_t{0}; };
 template <class T>
 struct Value;
+class Module;
+template <Bound T>
+class Class;
 
 // An argument of the wrong type. `index` is its place on the Lua stack, and `path` the place in it.
 struct WrongType : std::exception {
@@ -261,6 +268,7 @@ struct Value<std::monostate> {  // in a variant: the argument may be absent
 template <>
 struct Value<Any> {
   static Any get(lua_State* L, int i) { return {L, i}; }
+  static int push(lua_State* L, const Any& value) { return lua_pushvalue(L, value.index), 1; }
 };
 template <>
 struct Value<Rest> {
@@ -298,14 +306,12 @@ template <Bound T>
 struct Value<std::shared_ptr<T>> {
   static std::shared_ptr<T>& get(lua_State* L, int i) {
     auto* object = static_cast<std::shared_ptr<T>*>(object_at(L, i, &metatable_key<T>));
-    if (object == nullptr || !*object) wrong_class(L, i, ClassName<T>::value);
+    if (object == nullptr || !*object) wrong_class(L, i, kClassName<T>);
     return *object;
   }
   static int push(lua_State* L, std::shared_ptr<T> object) {
     if (!object) return lua_pushnil(L), 1;
-    std::size_t bytes = sizeof(T);
-    if constexpr (requires { ClassName<T>::bytes(*object); }) bytes += ClassName<T>::bytes(*object);
-    account_bytes(L, bytes);
+    account_bytes(L, sizeof(T) + kHeldBytes<T>(*object));
     new (lua_newuserdata(L, sizeof object)) std::shared_ptr<T>(std::move(object));
     push_metatable<T>(L);
     lua_setmetatable(L, -2);

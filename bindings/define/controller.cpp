@@ -185,26 +185,15 @@ class ScriptController : public Controller {
       const auto numbers = first_numbers(own);
       wanted.insert(wanted.end(), numbers.begin(), numbers.end());
     }
-    auto refusal = recorder.refusal();
-    if (!refusal) try {
-        cell->program.inputs = cell->names;
-        add_step(cell->graph, cell->state, cell->program);
-        if (!computes(cell->program, inputs, wanted, options_))
-          refusal =
-              ArrayRefusal{"the recorded program gives other numbers", definition_->step.position};
-      } catch (const std::invalid_argument& error) {
-        refusal = ArrayRefusal{error.what(), definition_->step.position};
-      }
-    if (!refusal) {
-      auto whole = std::make_shared<ArrayProgram>(cell->program);
-      whole->finish();
-      cell->whole = std::move(whole);
-      return cell;
-    }
-    // A tail call of a Lua function has no line.
-    if (refusal->position.empty()) refusal->position = definition_->step.position;
-    recording_.refuse(*refusal);
-    return nullptr;
+    cell->program.inputs = cell->names;
+    const auto refusal =
+        add_recorded(recorder, cell->graph, cell->state, definition_->step, cell->program,
+                     [&] { return computes(cell->program, inputs, wanted, options_); });
+    if (refusal) return recording_.refuse(*refusal), nullptr;
+    auto whole = std::make_shared<ArrayProgram>(cell->program);
+    whole->finish();
+    cell->whole = std::move(whole);
+    return cell;
   }
   ControllerState state_of(const ScriptCall& call, int index, const ScriptFunction& function,
                            std::int64_t batch) const {

@@ -112,20 +112,12 @@ class ScriptObjective : public Objective {
       losses = call(own);
     }
     const auto node = recorder.output(losses);
-    auto refusal = recorder.refusal();
-    if (!refusal) try {
-        add_step(graph, {*node}, *program);
-        if (!repeats_ && !computes(*program, inputs, first_numbers(losses), form.options))
-          refusal = ArrayRefusal{"the recorded program gives other numbers",
-                                 definition_->losses.position};
-      } catch (const std::invalid_argument& error) {
-        refusal = ArrayRefusal{error.what(), definition_->losses.position};
-      }
-    if (!refusal) return program;
-    // A tail call of a Lua function has no line.
-    if (refusal->position.empty()) refusal->position = definition_->losses.position;
-    recording_.refuse(*refusal);
-    return nullptr;
+    const auto refusal =
+        add_recorded(recorder, graph, {node.value_or(0)}, definition_->losses, *program, [&] {
+          return repeats_ || computes(*program, inputs, first_numbers(losses), form.options);
+        });
+    if (refusal) return recording_.refuse(*refusal), nullptr;
+    return program;
   }
 
   // Returns the losses of a batch in the form that the function receives.

@@ -57,4 +57,22 @@ bool computes(const ArrayProgram& program, const std::vector<std::vector<double>
   return true;
 }
 
+std::optional<ArrayRefusal> add_recorded(const ArrayRecorder& recorder, const ArrayGraph& graph,
+                                         const std::vector<int>& nodes,
+                                         const ScriptFunction& function, ArrayProgram& program,
+                                         const std::function<bool()>& same) {
+  if (auto refusal = recorder.refusal()) {
+    // A tail call of a Lua function has no line.
+    if (refusal->position.empty()) refusal->position = function.position;
+    return refusal;
+  }
+  try {
+    add_step(graph, nodes, program);
+    if (same()) return std::nullopt;
+    return ArrayRefusal{"the recorded program gives other numbers", function.position};
+  } catch (const std::invalid_argument& error) {
+    return ArrayRefusal{error.what(), function.position};
+  }
+}
+
 }  // namespace pushdown

@@ -60,6 +60,14 @@ std::vector<double> first_numbers(const Tensor& tensor);
 bool computes(const ArrayProgram& program, const std::vector<std::vector<double>>& inputs,
               const std::vector<double>& wanted, const at::TensorOptions& options);
 
+// Appends what was recorded of a function to the program: the step whose results are `nodes`.
+// Returns why the function cannot be recorded, or nothing. `same`: whether the program, whose step
+// is then complete, computes what the function did.
+std::optional<ArrayRefusal> add_recorded(const ArrayRecorder& recorder, const ArrayGraph& graph,
+                                         const std::vector<int>& nodes,
+                                         const ScriptFunction& function, ArrayProgram& program,
+                                         const std::function<bool()>& same);
+
 // A recorded stack: the reading and the update of each step. The inputs of both are the state, then
 // the actions, then the parameters.
 struct StackPrograms {

@@ -199,19 +199,11 @@ class StackRecording {
       wanted.insert(wanted.end(), numbers.begin(), numbers.end());
     }
     const ScriptFunction& function = reading ? of_.definition_->reading : of_.definition_->update;
-    refusal_ = recorder.refusal();
-    // A tail call of a Lua function has no line.
-    if (refusal_ && refusal_->position.empty()) refusal_->position = function.position;
-    if (refusal_) return;
     ArrayProgram& program = reading ? made.reading : made.update;
-    try {
-      add_step(graph, nodes, program);
-      if ((t < 3 || t + 1 == steps_) && batch == kRecordedBatch &&
-          !computes(program, inputs, wanted, of_.options_))
-        refusal_ = ArrayRefusal{"the recorded program gives other numbers", function.position};
-    } catch (const std::invalid_argument& error) {
-      refusal_ = ArrayRefusal{error.what(), function.position};
-    }
+    const bool compared = (t < 3 || t + 1 == steps_) && batch == kRecordedBatch;
+    refusal_ = add_recorded(recorder, graph, nodes, function, program, [&] {
+      return !compared || computes(program, inputs, wanted, of_.options_);
+    });
   }
 
   const StackStructure& of_;

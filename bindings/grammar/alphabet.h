@@ -6,9 +6,7 @@
 namespace pushdown {
 
 template <>
-struct ClassName<Alphabet> {
-  static constexpr const char* value = "Alphabet";
-};
+inline constexpr auto kClassName<Alphabet> = "Alphabet";
 
 // A string of symbols: a text with spaces between them, or a list of symbols.
 using Tokens = std::variant<std::string, std::vector<std::string>>;

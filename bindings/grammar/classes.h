@@ -1,24 +1,22 @@
-// Grammars and samplers as Lua values.
+// Grammars, synchronous grammars, samplers and derivations as Lua values.
 #pragma once
 #include "base/check.h"
 #include "base/stopping.h"
 #include "bindings/binder/options.h"
 #include "grammar/parse_tree.h"
 #include "grammar/sampler.h"
+#include "grammar/synchronous.h"
 
 namespace pushdown {
 
-class Module;
+template <>
+inline constexpr auto kClassName<Grammar> = "Grammar";
 
 template <>
-struct ClassName<Grammar> {
-  static constexpr const char* value = "Grammar";
-};
+inline constexpr auto kClassName<Sampler> = "Sampler";
 
 template <>
-struct ClassName<Sampler> {
-  static constexpr const char* value = "Sampler";
-};
+inline constexpr auto kClassName<SynchronousGrammar> = "SynchronousGrammar";
 
 // A derivation with its grammar.
 struct Derivation {
@@ -26,14 +24,18 @@ struct Derivation {
   Parse parse;
 };
 template <>
-struct ClassName<Derivation> {
-  static constexpr const char* value = "Derivation";
-};
+inline constexpr auto kClassName<Derivation> = "Derivation";
 
 // Binds load, parse, build, list and describe of pd.grammar.
 void bind_grammar_loading(Module& module);
 // Binds the class Derivation.
 void bind_derivation(Module& module);
+// Binds the class. loading.cpp makes synchronous grammars.
+void bind_synchronous(Module& module);
+// Binds log_probability, contains, parse, coverage and their relatives.
+void bind_grammar_queries(Class<Grammar>& grammar);
+// Binds from_trees of pd.grammar, and fit of the class.
+void bind_grammar_estimation(Module& module, Class<Grammar>& grammar);
 
 struct DrawOptions {
   std::optional<std::int64_t> count;

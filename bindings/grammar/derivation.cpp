@@ -57,33 +57,27 @@ void bind_derivation(Module& module) {
   using namespace grammar_derivation;
   Class<Derivation>(module, "A derivation of a string, in terms of the grammar's own rules.")
       .def<[](const Derivation& d) { return d.parse.log_probability; }>(
-          "log_probability",
           "derivation:log_probability() -> number  Returns the natural logarithm of the "
           "probability of the derivation.")
       .def<&derivation_text>(
-          "text", "derivation:text() -> string  Returns the tree as indented lines, one per node.")
+          "derivation:text() -> string  Returns the tree as indented lines, one per node.")
       .def<[](const Derivation& d) { return tree_table(d.grammar, d.parse.tree); }>(
-          "to_table",
           "derivation:to_table() -> table  Returns the tree as nested tables {symbol, rule, "
           "children}. Leaves are texts.")
       .def<&derivation_brackets>(
-          "brackets", "derivation:brackets() -> string  Returns the tree in brackets, in one line.")
+          "derivation:brackets() -> string  Returns the tree in brackets, in one line.")
       .def<&phrase_tree>(
-          "tree",
-          "derivation:tree() -> Tree  Returns the derivation as a tree of pd.tree. An "
-          "empty right side is a word ε.")
+          "derivation:tree() -> Tree  Returns the derivation as a tree of pd.tree. An empty right "
+          "side is a word ε.")
       .def<&drawn_derivation<"tree">>(
-          "svg",
           "derivation:svg(path) -> string  Returns a picture of the tree as SVG. Also writes it to "
           "the path, if one is given.")
       .def<&drawn_derivation<"tree_latex">>(
-          "latex",
           "derivation:latex(path) -> string  Returns the tree as a picture of the LaTeX package "
           "forest. Also writes it to the path, if one is given.")
       .def<&show_derivation>("__show",
                              "show(derivation) -> string  Returns the tree as indented lines.")
-      .def<&derivation_brackets>("__tostring",
-                                 "tostring(derivation) -> string  Returns the tree in brackets.");
+      .def<&derivation_brackets>("tostring(derivation) -> string  Returns the tree in brackets.");
 }
 
 }  // namespace pushdown

@@ -1,5 +1,5 @@
 // pd.grammar: rules and probabilities from trees and from sentences.
-#include "bindings/grammar/estimation.h"
+#include "bindings/grammar/classes.h"
 
 #include "base/check.h"
 #include "bindings/binder/script_call.h"
@@ -102,11 +102,9 @@ Grammar from_trees(const TreeList& trees, const TreeOptions& options) {
 void bind_grammar_estimation(Module& module, Class<Grammar>& grammar) {
   using namespace grammar_estimation;
   module.def<&from_trees>(
-      "from_trees",
       "from_trees(trees, {options}) -> Grammar  Returns the grammar of the trees of a treebank: "
       "their rules, with their relative frequencies as probabilities.");
   grammar.def<&fit>(
-      "fit",
       "grammar:fit(sentences, {options}) -> Grammar, table  Returns the grammar with probabilities "
       "estimated from sentences by the inside-outside algorithm, and the log-likelihoods of all "
       "sentences in nats, before the first and after each iteration. `sentences` is a list or a "

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "bindings/binder/bind.h"
+#include "bindings/binder/library.h"
 #include "bindings/binder/option_rows.h"
 #include "bindings/session/input_path.h"
 #include "bindings/session/inputs.h"
@@ -36,11 +37,7 @@ Json run_text(lua_State* L, DefinitionKind kind, const fs::path& path, const std
     fail(words_of(kind).load, "{}:{}: the file is not UTF-8 (byte 0x{:02x})", path.string(), line,
          static_cast<unsigned char>(text[*byte]));
   }
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.grammar.words");
-  call_lua(L, 1, 1);
-  lua_getfield(L, -1, "collect");
-  lua_remove(L, -2);
+  push_library(L, "pushdown.grammar.words", "collect");
   Value<std::string>::push(L, text);
   Value<std::string>::push(L, path.string());
   Value<Json>::push(L, given.is_null() ? Json::object() : given);

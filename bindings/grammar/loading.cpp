@@ -5,7 +5,6 @@
 #include "bindings/binder/path.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/grammar/file.h"
-#include "bindings/grammar/synchronous.h"
 #include "bindings/session/log.h"
 #include "bindings/session/sandbox.h"
 #include "grammar/ambiguity.h"
@@ -260,41 +259,35 @@ Grammar from_rules(const std::string& text, const RuleListOptions& options) {
 void bind_grammar_loading(Module& module) {
   module
       .def<&load_grammar>(
-          "load",
           "load(name_or_path, options) -> Grammar or SynchronousGrammar  Returns a grammar of the "
           "grammars folder, or the grammar in a file: a grammar file (.lua), text in NLTK's "
           "notation (.txt, .pcfg, .cfg), which has the option prune, or a synchronous grammar "
           "(.scfg, .itg).")
       .texts<&all_grammars>()
       .def<&parse>(
-          "parse",
           "parse(text, {options}) -> Grammar or SynchronousGrammar  Returns a grammar from text in "
-          "NLTK's "
-          "notation, or a synchronous grammar if the text has a line '#% synchronous'.")
-      .def<&from_nltk>("from_nltk",
-                       "from_nltk(text) -> Grammar  Returns a grammar from the text of an "
-                       "nltk.PCFG or nltk.CFG.")
+          "NLTK's notation, or a synchronous grammar if the text has a line '#% synchronous'.")
+      .def<&from_nltk>(
+          "from_nltk(text) -> Grammar  Returns a grammar from the text of an nltk.PCFG or "
+          "nltk.CFG.")
       .def<&from_rules>(
-          "from_rules",
-          "from_rules(text, {options}) -> Grammar  Returns a grammar from a list of "
-          "rules as they are read off treebanks, with one rule such as '0.9 S --> NP "
-          "VP' per line: a weight or a count, which may be absent, and symbols "
-          "without quotes. Symbols that are not on any left side are terminals, and so are "
-          "the words below the tags of a treebank.")
+          "from_rules(text, {options}) -> Grammar  Returns a grammar from a list of rules as they "
+          "are read off treebanks, with one rule such as '0.9 S --> NP VP' per line: a weight or a "
+          "count, which may be absent, and symbols without quotes. Symbols that are not on any "
+          "left side are terminals, and so are the words below the tags of a treebank.")
       .def<&synchronous>(
-          "synchronous",
           "synchronous(text or {options}) -> SynchronousGrammar  Returns a synchronous grammar "
           "from text, with one rule 'A -> S1 T2 | T2 S1' per line, or from a table of rules.")
       .def<[](const GrammarSpec& given) { return build_grammar(given.spec); }>(
-          "build", "build{options} -> Grammar  Returns a grammar from a list of rules.")
-      .def<&change_limits>("limits",
-                           "limits{options} -> table  Sets the limits of steps and memory for the "
-                           "file of a grammar, an automaton or a hint, and returns both.")
-      .def<&list_grammars>("list",
-                           "list(kind='context_free') -> table  Returns the names of the "
-                           "'context_free' or 'synchronous' grammars that load() knows.")
+          "build{options} -> Grammar  Returns a grammar from a list of rules.")
+      .def<&change_limits>(
+          "limits{options} -> table  Sets the limits of steps and memory for the file of a "
+          "grammar, an automaton or a hint, and returns both.")
+      .def<&list_grammars>(
+          "list(kind='context_free') -> table  Returns the names of the 'context_free' or "
+          "'synchronous' grammars that load() knows.")
       .def<&describe_grammar>(
-          "describe", "describe(name_or_path) -> string  Describes a grammar and its options.")
+          "describe(name_or_path) -> string  Describes a grammar and its options.")
       .texts<&all_grammars>("a grammar");
 }
 

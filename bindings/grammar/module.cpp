@@ -10,9 +10,6 @@
 #include "bindings/binder/options.h"
 #include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
-#include "bindings/grammar/estimation.h"
-#include "bindings/grammar/queries.h"
-#include "bindings/grammar/synchronous.h"
 #include "bindings/session/state.h"
 #include "grammar/exchange_text.h"
 #include "grammar/greibach.h"
@@ -199,91 +196,74 @@ Json reading_of(const Alphabet& alphabet) {
 
 void bind_alphabet(Module& module) {
   module.def<&new_alphabet>(
-      "alphabet",
       "alphabet(symbols, {options}) -> Alphabet  Returns an alphabet of these symbols. With "
-      "`words` "
-      "it knows how texts are read as its symbols, and so does a model with this alphabet.");
+      "`words` it knows how texts are read as its symbols, and so does a model with this "
+      "alphabet.");
   Class<Alphabet>(module, "The terminal symbols of a language, in a fixed order.")
-      .def<&Alphabet::size>("size", "alphabet:size() -> integer  Returns the number of symbols.")
-      .def<&Alphabet::symbols>("symbols",
-                               "alphabet:symbols() -> table  Returns the symbols in order.")
+      .def<&Alphabet::size>("alphabet:size() -> integer  Returns the number of symbols.")
+      .def<&Alphabet::symbols>("alphabet:symbols() -> table  Returns the symbols in order.")
       .def<&reading_of>(
-          "reading",
           "alphabet:reading() -> table  Returns how texts were read as these symbols, {words, "
           "lower, unknown}, or nil if it is not known.")
-      .def<&alphabet_line>("__tostring",
-                           "tostring(alphabet) -> string  Returns the symbols as text.");
+      .def<&alphabet_line>("tostring(alphabet) -> string  Returns the symbols as text.");
 }
 
 void bind_grammar_class(Module& module) {
   Class<Grammar> grammar(module, "A probabilistic context-free grammar.");
   grammar
       .def<&log_length_probability>(
-          "log_length_probability",
           "grammar:log_length_probability(length) -> number  Returns the natural logarithm of the "
           "total probability of the strings of this length, or -inf if there are none.")
       .def<&sample>(
-          "sample",
           "grammar:sample{options} -> string or table  Returns a random string, or a list of "
           "`count` strings.")
       .def<&make_sampler>(
-          "sampler",
-          "grammar:sampler{options} -> Sampler  Returns a sampler that draws a length "
-          "uniformly among those that have strings, then a string of that length.")
-      .def<&rule_counts>("rule_counts",
-                         "grammar:rule_counts(tokens) -> table  Returns how often the derivations "
-                         "of a string use each rule on average, in the order of rules().")
+          "grammar:sampler{options} -> Sampler  Returns a sampler that draws a length uniformly "
+          "among those that have strings, then a string of that length.")
+      .def<&rule_counts>(
+          "grammar:rule_counts(tokens) -> table  Returns how often the derivations of a string use "
+          "each rule on average, in the order of rules().")
       .def<&strings>(
-          "strings",
           "grammar:strings{options} -> table, table  Returns all strings of at most `up_to` "
-          "symbols "
-          "and their probabilities: the shortest first, and those of the same length in the order "
-          "of the alphabet.")
-      .def<&rules_table>("rules",
-                         "grammar:rules() -> table  Returns the rules, each {left, right, "
-                         "weight, text, origin}, with normalized weights.")
+          "symbols and their probabilities: the shortest first, and those of the same length in "
+          "the order of the alphabet.")
+      .def<&rules_table>(
+          "grammar:rules() -> table  Returns the rules, each {left, right, weight, text, origin}, "
+          "with normalized weights.")
       .def<&text_of>(
-          "text",
           "grammar:text(notation='own') -> string  Returns the grammar as text: in the notation "
           "that pd.grammar.parse reads ('own'), in that of NLTK ('nltk'), which requires other "
           "names for some symbols, or as a list of rules without quotes ('rules').")
-      .def<&save>("save",
-                  "grammar:save(path)  Writes the grammar as text that pd.grammar.load reads, to a "
-                  "file named .pcfg, .cfg or .txt.")
+      .def<&save>(
+          "grammar:save(path)  Writes the grammar as text that pd.grammar.load reads, to a file "
+          "named .pcfg, .cfg or .txt.")
       .def<&closed_rules_text>(
-          "normal_form",
           "grammar:normal_form() -> string  Returns the binary rules that remain after the removal "
           "of epsilon and unary rules, with their exact weights.")
       .def<&greibach_grammar>(
-          "greibach",
           "grammar:greibach() -> Grammar  Returns a grammar of the same strings in Greibach normal "
           "form. Their probabilities are divided by the probability that a derivation terminates.")
-      .def<&homomorphism>("homomorphism",
-                          "grammar:homomorphism() -> table  Returns the image of each symbol under "
-                          "the homomorphism into Greibach's hardest context-free language.")
-      .def<&hardest_image>("hardest_image",
-                           "grammar:hardest_image(tokens) -> string  Returns the image of a string "
-                           "under homomorphism(). It is in the hardest language if and only if the "
-                           "string is in this language.")
-      .def<[](const Grammar& grammar) { return grammar.alphabet(); }>(
-          "alphabet", "grammar:alphabet() -> Alphabet  Returns the terminal symbols.")
-      .def<&Grammar::name>("name",
-                           "grammar:name() -> string  Returns the name, or an empty string.")
-      .def<&start_name>("start", "grammar:start() -> string  Returns the start symbol.")
+      .def<&homomorphism>(
+          "grammar:homomorphism() -> table  Returns the image of each symbol under the "
+          "homomorphism into Greibach's hardest context-free language.")
+      .def<&hardest_image>(
+          "grammar:hardest_image(tokens) -> string  Returns the image of a string under "
+          "homomorphism(). It is in the hardest language if and only if the string is in this "
+          "language.")
+      .def<&Grammar::alphabet>("grammar:alphabet() -> Alphabet  Returns the terminal symbols.")
+      .def<&Grammar::name>("grammar:name() -> string  Returns the name, or an empty string.")
+      .def<&start_name>("grammar:start() -> string  Returns the start symbol.")
       .def<&Grammar::nonterminals>(
-          "nonterminals", "grammar:nonterminals() -> table  Returns the names of the nonterminals.")
-      .def<&Grammar::unambiguous>("unambiguous",
-                                  "grammar:unambiguous() -> boolean  Returns whether every string "
-                                  "is declared to have exactly one derivation.")
+          "grammar:nonterminals() -> table  Returns the names of the nonterminals.")
+      .def<&Grammar::unambiguous>(
+          "grammar:unambiguous() -> boolean  Returns whether every string is declared to have "
+          "exactly one derivation.")
       .def<&Grammar::termination_probability>(
-          "termination_probability",
           "grammar:termination_probability() -> number  Returns the total probability of all "
           "strings. It is below 1 for a supercritical grammar.")
-      .def<&Grammar::warnings>("warnings",
-                               "grammar:warnings() -> table  Returns warnings about the grammar.")
+      .def<&Grammar::warnings>("grammar:warnings() -> table  Returns warnings about the grammar.")
       .def<&show>("__show", "show(grammar) -> string  Returns all rules as text.")
-      .def<&line_of>("__tostring",
-                     "tostring(grammar) -> string  Returns one line about the grammar.");
+      .def<&line_of>("tostring(grammar) -> string  Returns one line about the grammar.");
   bind_grammar_queries(grammar);
   bind_grammar_estimation(module, grammar);
 }
@@ -301,7 +281,6 @@ void bind_grammar(lua_State* L) {
   Module module(L, "grammar", "Probabilistic context-free grammars and synchronous grammars.");
   bind_grammar_loading(module);
   module.def<&tokens_text>(
-      "text",
       "text(tokens) -> string  Returns a string of symbols as text with blanks between them.");
   bind_alphabet(module);
   bind_grammar_class(module);

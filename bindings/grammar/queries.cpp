@@ -1,6 +1,8 @@
-#include "bindings/grammar/queries.h"
+#include "bindings/grammar/classes.h"
 
 #include "base/check.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/library.h"
 #include "bindings/grammar/unknown.h"
 #include "grammar/best_parses.h"
 #include "grammar/device_inside.h"
@@ -157,9 +159,7 @@ struct CoverageOptions {
 Results coverage(lua_State* L, Any grammar, Any, const CoverageOptions&) {
   Value<Grammar>::get(L, grammar.index);
   lua_settop(L, 3);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.analysis.coverage");
-  call_lua(L, 1, 1);
+  push_library(L, "pushdown.analysis.coverage");
   lua_insert(L, 1);
   call_lua(L, 3, 1);
   return {1};
@@ -170,52 +170,39 @@ Results coverage(lua_State* L, Any grammar, Any, const CoverageOptions&) {
 void bind_grammar_queries(Class<Grammar>& grammar) {
   grammar
       .def<&grammar_queries::log_probability>(
-          "log_probability",
           "grammar:log_probability(tokens, {options}) -> number  Returns the natural logarithm of "
           "the probability of a string, which is a text with blanks between symbols or a list; "
           "-inf outside the language.")
       .def<&grammar_queries::log_probabilities>(
-          "log_probabilities",
           "grammar:log_probabilities{options} -> table  Returns the log_probability of each "
           "string.")
       .def<&grammar_queries::contains>(
-          "contains",
-          "grammar:contains(tokens, {options}) -> boolean  Returns whether a string is "
-          "in the language. The answer is exact, because no probabilities are "
-          "computed.")
+          "grammar:contains(tokens, {options}) -> boolean  Returns whether a string is in the "
+          "language. The answer is exact, because no probabilities are computed.")
       .def<&grammar_queries::viable_prefix>(
-          "viable_prefix",
-          "grammar:viable_prefix(tokens, {options}) -> boolean  Returns whether a "
-          "string is a prefix of a string of the language.")
+          "grammar:viable_prefix(tokens, {options}) -> boolean  Returns whether a string is a "
+          "prefix of a string of the language.")
       .def<&grammar_queries::viable_lengths>(
-          "viable_lengths",
           "grammar:viable_lengths{options} -> table, table  Returns for each string the number of "
           "its first symbols that are a prefix of a string of the language, and whether the whole "
           "string is in the language. A symbol outside the alphabet is in no prefix.")
       .def<&grammar_queries::coverage>(
-          "coverage",
           "grammar:coverage(sentences, {options}) -> table  Returns a table, as of report.table, "
-          "of "
-          "the sentences of a file, a dataset or a list: whether each is in the language, the "
+          "of the sentences of a file, a dataset or a list: whether each is in the language, the "
           "place and the symbol at which no string of the language can go on, '<end>' if it only "
           "cannot end there, and the log-probability. `covered` is the number of those in the "
           "language and `count` that of all.")
       .def<&grammar_queries::parse>(
-          "parse",
-          "grammar:parse(tokens, {options}) -> Derivation  Returns the most probable "
-          "derivation of a string, or nil outside the language.")
+          "grammar:parse(tokens, {options}) -> Derivation  Returns the most probable derivation of "
+          "a string, or nil outside the language.")
       .def<&grammar_queries::parses>(
-          "parses",
-          "grammar:parses(tokens, {options}) -> table  Returns the most probable "
-          "derivations of a string, best first: all if there are fewer than `best`.")
+          "grammar:parses(tokens, {options}) -> table  Returns the most probable derivations of a "
+          "string, best first: all if there are fewer than `best`.")
       .def<&grammar_queries::count_parses>(
-          "parse_count",
           "grammar:parse_count(tokens, {options}) -> number  Returns the number of derivations of "
-          "a "
-          "string: 0 outside the language, math.huge if there are infinitely many. A finite number "
-          "above 1.8e308 is an error.")
+          "a string: 0 outside the language, math.huge if there are infinitely many. A finite "
+          "number above 1.8e308 is an error.")
       .def<&grammar_queries::log_count_parses>(
-          "log_parse_count",
           "grammar:log_parse_count(tokens, {options}) -> number  Returns the natural logarithm of "
           "the number of derivations of a string, however large.");
 }

@@ -1,5 +1,5 @@
 // pd.grammar: the methods of synchronous grammars.
-#include "bindings/grammar/synchronous.h"
+#include "bindings/grammar/classes.h"
 
 #include "base/atomic_file.h"
 #include "base/check.h"
@@ -7,7 +7,6 @@
 #include "bindings/binder/options.h"
 #include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
-#include "bindings/grammar/classes.h"
 #include "bindings/session/state.h"
 #include "grammar/synchronous_parse.h"
 #include "grammar/synchronous_sampler.h"
@@ -133,65 +132,52 @@ std::tuple<std::vector<std::string>, bool> targets(const SynchronousGrammar& gra
 void bind_synchronous(Module& module) {
   using namespace grammar_synchronous;
   Class<SynchronousGrammar>(module, "A grammar that rewrites a source and a target string at once.")
-      .def<[](const SynchronousGrammar& grammar) { return grammar.name(); }>(
-          "name", "grammar:name() -> string  Returns the name, or an empty string.")
-      .def<[](const SynchronousGrammar& grammar) { return grammar.source_alphabet(); }>(
-          "source_alphabet",
+      .def<&SynchronousGrammar::name>(
+          "grammar:name() -> string  Returns the name, or an empty string.")
+      .def<&SynchronousGrammar::source_alphabet>(
           "grammar:source_alphabet() -> Alphabet  Returns the symbols of the sources.")
-      .def<[](const SynchronousGrammar& grammar) { return grammar.target_alphabet(); }>(
-          "target_alphabet",
+      .def<&SynchronousGrammar::target_alphabet>(
           "grammar:target_alphabet() -> Alphabet  Returns the symbols of the targets.")
-      .def<[](const SynchronousGrammar& grammar) { return grammar.nonterminals(); }>(
-          "nonterminals", "grammar:nonterminals() -> table  Returns the names of the nonterminals.")
+      .def<&SynchronousGrammar::nonterminals>(
+          "grammar:nonterminals() -> table  Returns the names of the nonterminals.")
       .def<[](const SynchronousGrammar& grammar) {
         return grammar.nonterminals()[grammar.start()];
-      }>("start", "grammar:start() -> string  Returns the start symbol.")
+      }>("grammar:start() -> string  Returns the start symbol.")
       .def<&rules_table>(
-          "rules",
           "grammar:rules() -> table  Returns the rules, each {left, source, target, weight, text, "
           "origin}, with normalized weights.")
-      .def<[](const SynchronousGrammar& grammar) { return grammar.source_side(); }>(
-          "source_grammar",
+      .def<&SynchronousGrammar::source_side>(
           "grammar:source_grammar() -> Grammar  Returns the grammar of the source sides.")
-      .def<[](const SynchronousGrammar& grammar) { return grammar.target_side(); }>(
-          "target_grammar",
+      .def<&SynchronousGrammar::target_side>(
           "grammar:target_grammar() -> Grammar  Returns the grammar of the target sides.")
-      .def<[](const SynchronousGrammar& grammar) { return grammar.termination_probability(); }>(
-          "termination_probability",
+      .def<&SynchronousGrammar::termination_probability>(
           "grammar:termination_probability() -> number  Returns the total probability of all "
           "pairs. It is below 1 for a supercritical grammar.")
-      .def<[](const SynchronousGrammar& grammar) { return grammar.warnings(); }>(
-          "warnings", "grammar:warnings() -> table  Returns warnings about the grammar.")
+      .def<&SynchronousGrammar::warnings>(
+          "grammar:warnings() -> table  Returns warnings about the grammar.")
       .def<&sample>(
-          "sample",
           "grammar:sample{options} -> table  Returns a random pair {source=, target=}, or a list "
           "of `count` pairs.")
       .def<[](const SynchronousGrammar& grammar, const Tokens& source, const Tokens& target) {
         return contains(grammar, pair_of(grammar, source, target));
-      }>("contains",
-         "grammar:contains(source, target) -> boolean  Returns whether the pair has a derivation.")
+      }>("grammar:contains(source, target) -> boolean  Returns whether the pair has a derivation.")
       .def<[](const SynchronousGrammar& grammar, const Tokens& source, const Tokens& target) {
         return log_probability(grammar, pair_of(grammar, source, target));
-      }>("log_probability",
-         "grammar:log_probability(source, target) -> number  Returns the natural logarithm of the "
+      }>("grammar:log_probability(source, target) -> number  Returns the natural logarithm of the "
          "probability of the pair, or -inf if it has no derivation.")
-      .def<&targets>("translations",
-                     "grammar:translations(source, {options}) -> table, boolean  Returns the "
-                     "targets of a source, the shortest first, and whether these are all.")
+      .def<&targets>(
+          "grammar:translations(source, {options}) -> table, boolean  Returns the targets of a "
+          "source, the shortest first, and whether these are all.")
       .def<&text_of>(
-          "text",
           "grammar:text() -> string  Returns the grammar as text that pd.grammar.parse reads.")
       .def<[](const SynchronousGrammar& grammar, const PathText& path) {
         notation_to_write("grammar.save", DefinitionKind::grammar, {Notation::synchronous_rules},
                           path);
         write_file(path, to_text(grammar));
-      }>("save",
-         "grammar:save(path)  Writes the grammar as text that pd.grammar.load reads, to a file "
-         "named "
-         ".scfg or .itg.")
+      }>("grammar:save(path)  Writes the grammar as text that pd.grammar.load reads, to a file "
+         "named .scfg or .itg.")
       .def<&show>("__show", "show(grammar) -> string  Returns all rules as text.")
-      .def<&line_of>("__tostring",
-                     "tostring(grammar) -> string  Returns one line about the grammar.");
+      .def<&line_of>("tostring(grammar) -> string  Returns one line about the grammar.");
 }
 
 }  // namespace pushdown

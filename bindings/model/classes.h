@@ -8,22 +8,15 @@
 namespace pushdown {
 
 template <>
-struct ClassName<LanguageModel> {
-  static constexpr const char* value = "LanguageModel";
-  static std::size_t bytes(const LanguageModel& model) { return model.parameter_count() * 8; }
-};
-
+inline constexpr auto kClassName<LanguageModel> = "LanguageModel";
 template <>
-struct ClassName<Recognizer> {
-  static constexpr const char* value = "Recognizer";
-  static std::size_t bytes(const Recognizer& model) { return model.parameter_count() * 8; }
-};
-
+inline constexpr auto kClassName<Recognizer> = "Recognizer";
 template <>
-struct ClassName<Transducer> {
-  static constexpr const char* value = "Transducer";
-  static std::size_t bytes(const Transducer& model) { return model.parameter_count() * 8; }
-};
+inline constexpr auto kClassName<Transducer> = "Transducer";
+
+template <std::derived_from<SequenceModel> Model>
+inline constexpr auto kHeldBytes<Model> =
+    [](const SequenceModel& model) { return model.parameter_count() * 8; };
 
 // A model of any kind.
 template <>
@@ -45,9 +38,39 @@ struct ModelState {
 };
 
 template <>
-struct ClassName<ModelState> {
-  static constexpr const char* value = "ModelState";
-  static std::size_t bytes(const ModelState& state) { return state.reading.state->bytes(); }
+inline constexpr auto kClassName<ModelState> = "ModelState";
+template <>
+inline constexpr auto kHeldBytes<ModelState> =
+    [](const ModelState& state) { return state.reading.state->bytes(); };
+
+// One of the memories of a model with a string. Numbers are float64 on the CPU.
+struct MemoryTrace {
+  std::string stack;  // the kind
+  std::int64_t layer = 1, memory = 1;
+  std::size_t layers = 1;            // with a stack
+  std::int64_t memories = 1;         // of this layer
+  std::vector<std::string> symbols;  // n, as the network reads them
+  std::vector<std::string> actions;  // A
+  Tensor weights;                    // n x A
+  std::string depth_name;
+  Tensor depth;     // n, or undefined
+  Tensor depths;    // n x D, or undefined
+  Tensor readings;  // n x R
 };
+template <>
+inline constexpr auto kClassName<MemoryTrace> = "StackTrace";
+
+// Binds the class StackTrace.
+void bind_stack_trace(Module& module);
+// Bind model:trace.
+void bind_trace_method(Class<LanguageModel>& type);
+void bind_trace_method(Class<Recognizer>& type);
+void bind_trace_method(Class<Transducer>& type);
+// Bind model:hidden.
+void bind_hidden(Class<LanguageModel>& type);
+void bind_hidden(Class<Recognizer>& type);
+void bind_hidden(Class<Transducer>& type);
+// Binds sample, next, surprisal, trees and tree_log_probability.
+void bind_predictions(Class<LanguageModel>& type);
 
 }  // namespace pushdown

@@ -1,4 +1,4 @@
-#include "bindings/model/hidden.h"
+#include "bindings/model/classes.h"
 
 #include "bindings/model/sequence.h"
 #include "model/network_trace.h"
@@ -30,7 +30,7 @@ Tensor transducer_hidden(const Transducer& model, const Tokens& source, const To
   return vectors(model, {model.joint({from}, {to}).inputs});
 }
 
-constexpr Doc kHidden(
+constexpr NamedDoc kHidden(
     "model:hidden(tokens) -> Tensor  Returns the hidden vectors of every layer before the first "
     "symbol of a string and after each of its m symbols, the end symbol of a recognizer included, "
     "L x (m+1) x H. The vectors of the last layer are those that the output layer reads. Those of "
@@ -39,14 +39,13 @@ constexpr Doc kHidden(
 }  // namespace model_hidden
 
 void bind_hidden(Class<LanguageModel>& type) {
-  type.def<&model_hidden::language_model_hidden>("hidden", model_hidden::kHidden);
+  type.def<&model_hidden::language_model_hidden>(model_hidden::kHidden);
 }
 void bind_hidden(Class<Recognizer>& type) {
-  type.def<&model_hidden::recognizer_hidden>("hidden", model_hidden::kHidden);
+  type.def<&model_hidden::recognizer_hidden>(model_hidden::kHidden);
 }
 void bind_hidden(Class<Transducer>& type) {
   type.def<&model_hidden::transducer_hidden>(
-      "hidden",
       "model:hidden(source, target) -> Tensor  Returns the hidden vectors of every layer before "
       "and after each of the m symbols that the model reads for a pair: start, source, separator "
       "and target, L x (m+1) x H.");

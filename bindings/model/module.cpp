@@ -7,10 +7,7 @@
 #include "bindings/binder/options.h"
 #include "bindings/define/definition.h"
 #include "bindings/grammar/unknown.h"
-#include "bindings/model/hidden.h"
-#include "bindings/model/predictions.h"
 #include "bindings/model/sequence.h"
-#include "bindings/model/stack_trace.h"
 #include "bindings/pda/classes.h"
 #include "bindings/session/state.h"
 #include "bindings/tensor/classes.h"
@@ -150,14 +147,6 @@ bool accepts(const Recognizer& model, const Tokens& tokens, const UnknownSymbol&
   return word && model.decisions(word_tensor(*word)).item<double>() > model.threshold();
 }
 
-std::vector<std::string> layers() { return row_names(layer_kinds()); }
-
-std::string describe_layer(const std::string& kind) {
-  return description_of("model.describe_layer", layer_kinds(), kind);
-}
-
-std::vector<std::string> architectures() { return row_names(network_kinds()); }
-
 std::string describe_options(std::optional<std::string> given) {
   const auto& kind = find_row("model.describe", network_kinds(), given.value_or("recurrent"));
   return describe_model_options("language_model: a language model; " + kind.name + ": " + kind.doc,
@@ -172,6 +161,14 @@ std::string describe_recognizer(std::optional<std::string> given) {
       recognizer_options(kind.name));
 }
 
+constexpr NamedDoc kStrengths(
+    "model:strengths(tokens) -> table  Returns how a memory of sections with strengths "
+    "changes while the model reads a string, by name: strengths n x K x S after each symbol; "
+    "push, pop and read_strength n x K; read n x K x S, the shares in the reading; "
+    "push_distribution, pop_distribution and read_distribution n x K x (k+1) of expected "
+    "values; and symbols, the symbols read. K is the number of memories and S the number of "
+    "places, bottom first.");
+
 }  // namespace model_module
 
 void bind_model(lua_State* L) {
@@ -180,71 +177,58 @@ void bind_model(lua_State* L) {
                 "Language models, recognizers and transducers, and the automata in them.");
   module
       .def<&language_model>(
-          "language_model",
           "language_model{options} -> LanguageModel  Returns a language model with new parameters; "
           "see pd.model.describe().")
       .def<&recognizer>(
-          "recognizer",
           "recognizer{options} -> Recognizer  Returns a recognizer of valid strings with new "
           "parameters; see pd.model.describe_recognizer().")
-      .def<&describe_recognizer>("describe_recognizer",
-                                 "describe_recognizer(architecture='recurrent') -> string  "
-                                 "Describes the options of recognizer.")
-      .texts<&architectures>()
-      .def<&architectures>(
-          "architectures",
+      .def<&describe_recognizer>(
+          "describe_recognizer(architecture='recurrent') -> string  Describes the options of "
+          "recognizer.")
+      .texts<&registry_names<&network_kinds>>()
+      .def<&registry_names<&network_kinds>>(
           "architectures() -> table  Returns the architectures that a model can have.")
       .def<&describe_options>(
-          "describe",
           "describe(architecture='recurrent') -> string  Describes the options of language_model.")
-      .texts<&architectures>("an architecture");
-  module.def<&layers>("layers", "layers() -> table  Returns the kinds of layers of a transformer.")
-      .def<&describe_layer>(
-          "describe_layer",
+      .texts<&registry_names<&network_kinds>>("an architecture");
+  module
+      .def<&registry_names<&layer_kinds>>(
+          "layers() -> table  Returns the kinds of layers of a transformer.")
+      .def<&registry_description<&layer_kinds>>(
           "describe_layer(kind) -> string  Describes a layer of a transformer and its options.")
-      .texts<&layers>("a layer", "layers");
+      .texts<&registry_names<&layer_kinds>>("a layer", "layers");
   Class<LanguageModel> language_models(module, "A language model: a network and an output layer.");
   language_models
-      .def<&logits>("logits",
-                    "model:logits(tokens) -> Tensor  Returns the scores of every symbol at every "
-                    "position of a string, n x V. Row t predicts symbol t.")
+      .def<&logits>(
+          "model:logits(tokens) -> Tensor  Returns the scores of every symbol at every position of "
+          "a string, n x V. Row t predicts symbol t.")
       .def<&model_module::log_probability>(
-          "log_probability",
-          "model:log_probability(tokens, {options}) -> number  Returns the natural "
-          "logarithm of the probability of a string.")
-      .def<&begin>("begin",
-                   "model:begin(batch, length) -> ModelState  Returns the state before the first "
-                   "symbol of one string, or of `batch` strings read together. `length` is the "
-                   "expected number of symbols.")
-      .def<&read>("read",
-                  "model:read(words, state) -> Tensor, ModelState  Returns the scores that predict "
-                  "the next symbols, c x V or for a batch B x c x V, as rows of logits, and the "
-                  "state after these symbols. The network reads the last of them only with the "
-                  "next piece: the first c symbols make c - 1 steps.")
-      .def<&next_logits>("next_logits",
-                         "model:next_logits(state) -> Tensor, ModelState  Returns the scores of "
-                         "what comes next, the end symbol included, V or for a batch B x V, and a "
-                         "state in which they are already computed.")
-      .def<&strengths>(
-          "strengths",
-          "model:strengths(tokens) -> table  Returns how a memory of sections with strengths "
-          "changes while the model reads a string, by name: strengths n x K x S after each symbol; "
-          "push, pop and read_strength n x K; read n x K x S, the shares in the reading; "
-          "push_distribution, pop_distribution and read_distribution n x K x (k+1) of expected "
-          "values; and symbols, the symbols read. K is the number of memories and S the number of "
-          "places, bottom first.")
-      .def<&stack_automaton>("stack_automaton",
-                             "model:stack_automaton(tokens) -> Trace  Returns all runs, on a "
-                             "string, of the pushdown automaton in a network with a "
-                             "nondeterministic stack.")
+          "model:log_probability(tokens, {options}) -> number  Returns the natural logarithm of "
+          "the probability of a string.")
+      .def<&begin>(
+          "model:begin(batch, length) -> ModelState  Returns the state before the first symbol of "
+          "one string, or of `batch` strings read together. `length` is the expected number of "
+          "symbols.")
+      .def<&read>(
+          "model:read(words, state) -> Tensor, ModelState  Returns the scores that predict the "
+          "next symbols, c x V or for a batch B x c x V, as rows of logits, and the state after "
+          "these symbols. The network reads the last of them only with the next piece: the first c "
+          "symbols make c - 1 steps.")
+      .def<&next_logits>(
+          "model:next_logits(state) -> Tensor, ModelState  Returns the scores of what comes next, "
+          "the end symbol included, V or for a batch B x V, and a state in which they are already "
+          "computed.")
+      .def<&strengths>(kStrengths)
+      .def<&stack_automaton>(
+          "model:stack_automaton(tokens) -> Trace  Returns all runs, on a string, of the pushdown "
+          "automaton in a network with a nondeterministic stack.")
       .def<&model_module::best_run>(
-          "best_run",
-          "model:best_run(tokens) -> Run  Returns the run of greatest weight: "
-          "what the network pushes, replaces and pops while it reads the string.")
-      .def<&transition_weights>("log_transition_weights",
-                                "model:log_transition_weights(tokens) -> Tensor  Returns the "
-                                "logarithms of the transition weights that the network gives "
-                                "a nondeterministic stack at each symbol, n x C x W.");
+          "model:best_run(tokens) -> Run  Returns the run of greatest weight: what the network "
+          "pushes, replaces and pops while it reads the string.")
+      .def<&transition_weights>(
+          "model:log_transition_weights(tokens) -> Tensor  Returns the logarithms of the "
+          "transition weights that the network gives a nondeterministic stack at each symbol, n x "
+          "C x W.");
   bind_predictions(language_models);
   bind_trace_method(language_models);
   bind_hidden(language_models);
@@ -253,25 +237,14 @@ void bind_model(lua_State* L) {
                                 "A recognizer: a network that decides whether a string is valid.");
   recognizers
       .def<&accepts>(
-          "accepts",
-          "model:accepts(tokens, {options}) -> boolean  Returns whether the model classifies "
-          "a string as valid.")
+          "model:accepts(tokens, {options}) -> boolean  Returns whether the model classifies a "
+          "string as valid.")
       .def<&scores>(
-          "scores",
           "model:scores(tokens, {options}) -> Tensor  Returns the scores before the first symbol "
-          "and "
-          "after each pass, the end symbol last. A string is valid if its score is above 0, or "
+          "and after each pass, the end symbol last. A string is valid if its score is above 0, or "
           "above 1/2 for output = 'own'.")
-      .def<&recognizer_strengths>(
-          "strengths",
-          "model:strengths(tokens) -> table  Returns how a memory of sections with strengths "
-          "changes while the model reads a string, by name: strengths n x K x S after each symbol; "
-          "push, pop and read_strength n x K; read n x K x S, the shares in the reading; "
-          "push_distribution, pop_distribution and read_distribution n x K x (k+1) of expected "
-          "values; and symbols, the symbols read. K is the number of memories and S the number of "
-          "places, bottom first.")
+      .def<&recognizer_strengths>(kStrengths)
       .def<&next_symbols>(
-          "next_symbols",
           "model:next_symbols(tokens, {options}) -> Tensor  Returns the probabilities m x V of the "
           "next symbol after every pass of a string, for a model with next_symbol = true.");
   bind_trace_method(recognizers);
@@ -281,16 +254,13 @@ void bind_model(lua_State* L) {
   Class<ModelState>(module, "The state of a model in a string that it reads in pieces.")
       .def<[](const ModelState& state) {
         return ModelState{state.reading.detached(), state.single};
-      }>("detach",
-         "state:detach() -> ModelState  Returns the same state without its gradient graph, so that "
+      }>("state:detach() -> ModelState  Returns the same state without its gradient graph, so that "
          "no gradient flows back through it.")
       .def<[](const ModelState& state) { return state.reading.symbols; }>(
-          "symbols",
           "state:symbols() -> integer  Returns the number of symbols that have been read.")
       .def<[](const ModelState& state) { return state.reading.state->bytes(); }>(
-          "bytes", "state:bytes() -> integer  Returns the memory that the state uses in bytes.")
-      .def<&state_line>("__tostring",
-                        "tostring(state) -> string  Returns one line about the state.");
+          "state:bytes() -> integer  Returns the memory that the state uses in bytes.")
+      .def<&state_line>("tostring(state) -> string  Returns one line about the state.");
 }
 
 }  // namespace pushdown

@@ -1,6 +1,8 @@
 // What language models predict: drawn strings, the next symbol, and surprisals.
-#include "bindings/model/predictions.h"
+#include "bindings/model/classes.h"
 
+#include "bindings/binder/bind.h"
+#include "bindings/binder/library.h"
 #include "bindings/grammar/unknown.h"
 #include "bindings/model/sequence.h"
 #include "bindings/session/state.h"
@@ -66,14 +68,7 @@ std::vector<std::string> outcomes(const LanguageModel& model) {
 // Pushes the value that the function of pushdown.plot.predictions makes of these lists.
 Results made(lua_State* L, const char* function, const std::vector<std::string>& names,
              const std::vector<double>& numbers, const std::string& title) {
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.plot.predictions");
-  call_lua(L, 1, 1);
-  lua_getfield(L, -1, function);
-  Value<std::vector<std::string>>::push(L, names);
-  Value<std::vector<double>>::push(L, numbers);
-  Value<std::string>::push(L, title);
-  call_lua(L, 3, 1);
+  call_library(L, "pushdown.plot.predictions", function, 1, names, numbers, title);
   return {1};
 }
 
@@ -175,29 +170,24 @@ std::tuple<double, double> tree_log_probability(const LanguageModel& model, cons
 void bind_predictions(Class<LanguageModel>& type) {
   using namespace model_predictions;
   type.def<&drawn_texts>(
-          "sample",
           "model:sample{options} -> string or table  Returns a string that the model draws, symbol "
           "by symbol from its own predictions, or a list of `count` strings. A string that has not "
           "ended after `longest` symbols ends with ' ...'.")
-      .def<&next>("next",
-                  "model:next(prefix, {options}) -> table  Returns the probabilities of the next "
-                  "symbol after a prefix by symbol, that of the end under '<end>'. The value "
-                  "prints itself, the most probable first.")
+      .def<&next>(
+          "model:next(prefix, {options}) -> table  Returns the probabilities of the next symbol "
+          "after a prefix by symbol, that of the end under '<end>'. The value prints itself, the "
+          "most probable first.")
       .def<&surprisal>(
-          "surprisal",
           "model:surprisal(tokens, {options}) -> table  Returns the surprisals of a string, -log p "
-          "in nats: a "
-          "row {symbol, surprisal} for each symbol given those before it and for the end '<end>', "
-          "and their sum as `total`. The value prints itself.")
+          "in nats: a row {symbol, surprisal} for each symbol given those before it and for the "
+          "end '<end>', and their sum as `total`. The value prints itself.")
       .def<&trees>(
-          "trees",
           "model:trees(tokens, {options}) -> table, table  Returns the most probable trees over a "
           "string that a beam search finds, and their log-probabilities together with the string, "
           "the most probable first, for a transformer with layers pushdown_attention. The trees "
           "are binary; a string that the model leaves in several trees has no phrase over all of "
           "it. With `beam = 1` it is the tree that the model builds when it reads the string.")
       .def<&tree_log_probability>(
-          "tree_log_probability",
           "model:tree_log_probability(tree, {options}) -> number, number  Returns the natural "
           "logarithms of the probability of the symbols of a tree, and of the end, given the part "
           "of the tree before each, and of that of the tree given its symbols. Their sum is that "

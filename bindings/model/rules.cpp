@@ -168,14 +168,13 @@ void bind_rules(lua_State* L) {
     Module module(L, "pd.model");
     module
         .def<&insert>(
-            "insert_rules",
             "insert_rules(model, pda, {options}) -> table  Programs an automaton or a part of one "
             "(a Pda, a hint's name, a path, or a list of these) into the weights of an 'nspda' "
             "recognizer. Returns a report of the rules, whether each holds, and its margin.")
         .texts<&hint_names>()
-        .def<&extract>("extract_pda",
-                       "extract_pda(model, {options}) -> Pda, table  Returns the automaton that an "
-                       "'nspda' recognizer represents, and a table that compares both on strings.");
+        .def<&extract>(
+            "extract_pda(model, {options}) -> Pda, table  Returns the automaton that an 'nspda' "
+            "recognizer represents, and a table that compares both on strings.");
   }
   lua_pop(L, 1);
 }

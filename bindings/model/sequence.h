@@ -89,47 +89,38 @@ std::string option_lines(const std::vector<OptionSpec>& specs);
 
 template <class Model>
 void bind_sequence_model(Class<Model>& type) {
-  type.template def<[](const Model& model) { return model.parameters(); }>(
-          "parameters",
+  type.template def<&Model::parameters>(
           "model:parameters() -> table  Returns the trainable tensors by name. They are the "
           "model's own tensors, not copies.")
       .template def<[](const Model& model, Any values) { set_parameters_of(model, values); }>(
-          "set_parameters",
           "model:set_parameters{name = tensor, ...}  Copies tensors or lists of numbers into the "
           "named parameters and converts them to their dtype. The other parameters do not change.")
       .template def<[](lua_State* L, const Model& model, Any source,
                        const ParameterOptions& options) {
         return load_parameters_of(L, model, source, options);
-      }>("load_parameters",
-         "model:load_parameters(tensors, {options}) -> table  Copies the tensors of a .safetensors "
+      }>("model:load_parameters(tensors, {options}) -> table  Copies the tensors of a .safetensors "
          "or .npz file, or of a table by name, into the parameters of the same names. Returns "
          "lists of the names matched, missing and left_over. Changes nothing if there is an error.")
       .template def<[](const Model& model, const PathText& path) { save_model(model, path); }>(
-          "save",
           "model:save(path)  Writes a .safetensors file with the parameters and the description of "
           "the model, which pd.model.load reads.")
       .template def<[](lua_State* L, const Model& model, const PathText& folder) {
         export_model_to(L, model, folder);
-      }>("export",
-         "model:export(folder)  Writes a folder for other programs: model.safetensors with the "
-         "parameters, model.json with all options and the alphabet, and run_model.py, which "
-         "runs recurrent language models with NumPy. pd.model.load reads the folder.")
-      .template def<[](const Model& model) { return model.parameter_count(); }>(
-          "parameter_count",
+      }>("model:export(folder)  Writes a folder for other programs: model.safetensors with the "
+         "parameters, model.json with all options and the alphabet, and run_model.py, which runs "
+         "recurrent language models with NumPy. pd.model.load reads the folder.")
+      .template def<&Model::parameter_count>(
           "model:parameter_count() -> integer  Returns the number of trainable parameters.")
       .template def<[](const Model& model, const ProgramOptions& options) {
         return model_program(model, options);
-      }>("program",
-         "model:program{options} -> string  Returns the recorded program of one step: its "
+      }>("model:program{options} -> string  Returns the recorded program of one step: its "
          "operations, with their sizes and their multiply-adds in a sequence.")
-      .template def<[](const Model& model) {
-        return std::make_shared<Alphabet>(model.alphabet());
-      }>("alphabet", "model:alphabet() -> Alphabet  Returns the symbols of the model.")
-      .template def<[](const Model& model) { return model.options(); }>(
-          "options", "model:options() -> table  Returns all options, with the defaults filled in.")
-      .template def<[](const Model& model) {
-        return line_of_model(model, ClassName<Model>::value);
-      }>("__tostring", "tostring(model) -> string  Returns one line about the model.");
+      .template def<&Model::alphabet>(
+          "model:alphabet() -> Alphabet  Returns the symbols of the model.")
+      .template def<&Model::options>(
+          "model:options() -> table  Returns all options, with the defaults filled in.")
+      .template def<[](const Model& model) { return line_of_model(model, kClassName<Model>); }>(
+          "tostring(model) -> string  Returns one line about the model.");
 }
 
 }  // namespace pushdown

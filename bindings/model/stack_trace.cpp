@@ -1,4 +1,4 @@
-#include "bindings/model/stack_trace.h"
+#include "bindings/model/classes.h"
 
 #include <cmath>
 #include <cstring>
@@ -7,6 +7,7 @@
 #include "bindings/grammar/alphabet.h"
 #include "bindings/session/drawing.h"
 #include "bindings/tensor/classes.h"
+#include "model/network_trace.h"
 
 namespace pushdown {
 namespace model_trace {
@@ -169,11 +170,7 @@ std::string text(const MemoryTrace& trace) {
   return lines;
 }
 
-std::optional<Tensor> if_defined(const Tensor& tensor) {
-  return tensor.defined() ? std::optional(tensor) : std::nullopt;
-}
-
-constexpr Doc kTrace(
+constexpr NamedDoc kTrace(
     "model:trace(tokens, {options}) -> StackTrace  Returns what a memory of the model does while "
     "the "
     "model reads a string: the weights of its actions, its depth and its reading after each "
@@ -184,51 +181,42 @@ constexpr Doc kTrace(
 void bind_stack_trace(Module& module) {
   using namespace model_trace;
   Class<MemoryTrace>(module, "What a memory of a model does while the model reads a string.")
-      .def<[](const MemoryTrace& trace) { return trace.symbols; }>(
-          "symbols", "trace:symbols() -> table  Returns the n symbols that the network read.")
-      .def<[](const MemoryTrace& trace) { return trace.actions; }>(
-          "actions", "trace:actions() -> table  Returns the names of the A actions.")
-      .def<[](const MemoryTrace& trace) { return trace.weights; }>(
-          "weights", "trace:weights() -> Tensor  Returns the weights of the actions, n x A.")
-      .def<[](const MemoryTrace& trace) { return if_defined(trace.depth); }>(
-          "depth",
+      .def<&MemoryTrace::symbols>(
+          "trace:symbols() -> table  Returns the n symbols that the network read.")
+      .def<&MemoryTrace::actions>("trace:actions() -> table  Returns the names of the A actions.")
+      .def<&MemoryTrace::weights>(
+          "trace:weights() -> Tensor  Returns the weights of the actions, n x A.")
+      .def<&MemoryTrace::depth>(
           "trace:depth() -> Tensor  Returns the depth after each symbol, n: the expected number of "
           "elements, the sum of the strengths or lengths, or the place of a head that starts at 0. "
           "Returns nil if a stack defined in Lua has no depth.")
-      .def<[](const MemoryTrace& trace) { return if_defined(trace.depths); }>(
-          "depths",
+      .def<&MemoryTrace::depths>(
           "trace:depths() -> Tensor  Returns the probabilities of the depths 0 .. D-1 after each "
           "symbol, n x D, or nil if the memory has no such distribution.")
-      .def<[](const MemoryTrace& trace) { return trace.readings; }>(
-          "readings", "trace:readings() -> Tensor  Returns the reading after each symbol, n x R.")
+      .def<&MemoryTrace::readings>(
+          "trace:readings() -> Tensor  Returns the reading after each symbol, n x R.")
       .def<&rows>(
-          "rows",
-          "trace:rows() -> table  Returns a table {time, symbol, actions, depth, reading} for "
-          "each symbol: the weights of the actions by name, and the numbers of the reading. "
-          "A memory with a head has `head` in place of `depth`.")
-      .def<&title>("title",
-                   "trace:title() -> string  Returns the kind of the memory and its place.")
+          "trace:rows() -> table  Returns a table {time, symbol, actions, depth, reading} for each "
+          "symbol: the weights of the actions by name, and the numbers of the reading. A memory "
+          "with a head has `head` in place of `depth`.")
+      .def<&title>("trace:title() -> string  Returns the kind of the memory and its place.")
       .def<&drawn_as<MemoryTrace, "trace", "trace">>(
-          "svg",
           "trace:svg(path) -> string  Returns a picture of the actions and the depth over the "
           "string as SVG; pd.plot.trace has options. Also writes it to the path, if one is given.")
-      .def<&text>("__tostring",
-                  "tostring(trace) -> string  Returns the trace as text, one line per symbol.");
+      .def<&text>("tostring(trace) -> string  Returns the trace as text, one line per symbol.");
 }
 
 void bind_trace_method(Class<LanguageModel>& type) {
-  type.def<&model_trace::language_model_trace>("trace", model_trace::kTrace);
+  type.def<&model_trace::language_model_trace>(model_trace::kTrace);
 }
 void bind_trace_method(Class<Recognizer>& type) {
-  type.def<&model_trace::recognizer_trace>("trace", model_trace::kTrace);
+  type.def<&model_trace::recognizer_trace>(model_trace::kTrace);
 }
 void bind_trace_method(Class<Transducer>& type) {
   type.def<&model_trace::transducer_trace>(
-      "trace",
       "model:trace(source, target, {options}) -> StackTrace  Returns what a memory of the model "
-      "does "
-      "while the model reads start, source, separator and target: the weights of its actions, its "
-      "depth and its reading after each symbol.");
+      "does while the model reads start, source, separator and target: the weights of its actions, "
+      "its depth and its reading after each symbol.");
 }
 
 }  // namespace pushdown

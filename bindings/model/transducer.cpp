@@ -3,9 +3,8 @@
 #include "bindings/binder/bind.h"
 #include "bindings/binder/kinds.h"
 #include "bindings/define/definition.h"
-#include "bindings/model/hidden.h"
+#include "bindings/model/classes.h"
 #include "bindings/model/sequence.h"
-#include "bindings/model/stack_trace.h"
 #include "bindings/session/state.h"
 #include "bindings/task/classes.h"
 
@@ -124,36 +123,30 @@ void bind_transducer(lua_State* L) {
     Module module(L, "pd.model");
     module
         .def<&transducer>(
-            "transducer",
             "transducer{options} -> Transducer  Returns a transducer with new parameters; see "
             "pd.model.describe_transducer().")
-        .def<&describe_transducer>("describe_transducer",
-                                   "describe_transducer(architecture='recurrent') -> string  "
-                                   "Describes the options of transducer.")
-        .texts<[] { return row_names(network_kinds()); }>();
+        .def<&describe_transducer>(
+            "describe_transducer(architecture='recurrent') -> string  Describes the options of "
+            "transducer.")
+        .texts<&registry_names<&network_kinds>>();
     Class<Transducer> type(module,
                            "A transducer: reads a source string and writes a target string.");
     type.def<&translate>(
-            "translate",
             "model:translate(source, {options}) -> string  Returns the target that the model "
             "writes for a source, or a list of targets for a list of sources. Each symbol is the "
             "most probable one after the symbols before it; with `beam` the target is the most "
             "probable one that a beam search finds. A target that has not ended after `longest` "
             "symbols ends with ' ...'.")
         .def<&model_transducer::log_probability>(
-            "log_probability",
             "model:log_probability(source, target) -> number  Returns the natural logarithm of the "
             "probability of a target and its end, given the source.")
         .def<&strengths>(
-            "strengths",
             "model:strengths(source, target) -> table  Returns how a memory of sections with "
             "strengths changes while the model reads start, source, separator and target: the "
             "tensors of pd.stack.strengths without the batch dimension, and symbols, the symbols "
             "read; with alignment 'along', start and source.")
-        .def<[](const Transducer& model) {
-          return std::make_shared<Alphabet>(model.target_alphabet());
-        }>("target_alphabet",
-           "model:target_alphabet() -> Alphabet  Returns the symbols of the targets.");
+        .def<&Transducer::target_alphabet>(
+            "model:target_alphabet() -> Alphabet  Returns the symbols of the targets.");
     bind_trace_method(type);
     bind_hidden(type);
     bind_sequence_model(type);

@@ -3,19 +3,17 @@
 #include "bindings/binder/options.h"
 #include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
-#include "bindings/pda/pda_class.h"
 #include "pda/trace.h"
 
 namespace pushdown {
 
-class Module;
-
 template <>
-struct ClassName<Trace> {
-  static constexpr const char* value = "Trace";
-  static std::size_t bytes(const Trace& trace) {
-    return trace.chart.edges().size() * 2 * sizeof(LangChart<Log>::Edge);
-  }
+inline constexpr auto kClassName<Pda> = "Pda";
+template <>
+inline constexpr auto kClassName<Trace> = "Trace";
+template <>
+inline constexpr auto kHeldBytes<Trace> = [](const Trace& trace) {
+  return trace.chart.edges().size() * 2 * sizeof(LangChart<Log>::Edge);
 };
 
 // A run with its automaton.
@@ -25,9 +23,7 @@ struct PdaRun {
   double log_total = 0;  // total of all runs that it was chosen from
 };
 template <>
-struct ClassName<PdaRun> {
-  static constexpr const char* value = "Run";
-};
+inline constexpr auto kClassName<PdaRun> = "Run";
 
 // Returns the run of greatest weight among the accepting runs or among all runs, or nothing if
 // there is none.

@@ -192,31 +192,30 @@ void bind_pda_loading(Module& module) {
   module
       .call<[](const PdaSpec& given) { return build_pda(given.spec); }>(
           "pda{options} -> Pda  Returns an automaton from a list of transitions.")
-      .def<&parse_text>("parse",
-                        "parse(text, {options}) -> Pda  Returns an automaton from text with one "
-                        "transition per line, or from the XML of a JFLAP file.")
+      .def<&parse_text>(
+          "parse(text, {options}) -> Pda  Returns an automaton from text with one transition per "
+          "line, or from the XML of a JFLAP file.")
       .def<&load_pda>(
-          "load",
           "load(name_or_path, options) -> Pda  Returns an automaton of the grammars folder, a hint "
           "('an_bn/whole'), or the automaton in an automaton file (.lua), a text file (.pda) or a "
           "file of JFLAP (.jff), which has the option acceptance.")
       .texts<&automata_and_hints>()
-      .def<&hint_names>("hints",
-                        "hints() -> table  Returns the names of the hints that load() knows: "
-                        "automata and parts of automata that can be inserted into networks.")
-      .def<&merged>("merged",
-                    "merged(list) -> Pda  Returns one automaton with all transitions of several "
-                    "automata or hints. States and symbols with the same name become one.")
-      .def<&pda_from_grammar>("from_grammar",
-                              "from_grammar(grammar) -> Pda  Returns an automaton that gives every "
-                              "string the same probability as the grammar. Its accepting runs are "
-                              "the leftmost derivations of grammar:greibach(). Their number may "
-                              "differ from the number of the grammar's own derivations.")
+      .def<&hint_names>(
+          "hints() -> table  Returns the names of the hints that load() knows: automata and parts "
+          "of automata that can be inserted into networks.")
+      .def<&merged>(
+          "merged(list) -> Pda  Returns one automaton with all transitions of several automata or "
+          "hints. States and symbols with the same name become one.")
+      .def<&pda_from_grammar>(
+          "from_grammar(grammar) -> Pda  Returns an automaton that gives every string the same "
+          "probability as the grammar. Its accepting runs are the leftmost derivations of "
+          "grammar:greibach(). Their number may differ from the number of the grammar's own "
+          "derivations.")
       .def<[](lua_State* L) { return definition_names(L, DefinitionKind::automaton); }>(
-          "list", "list() -> table  Returns the names that load() knows.")
+          "list() -> table  Returns the names that load() knows.")
       .def<[](lua_State* L, const PathText& name) {
         return describe_definition(L, DefinitionKind::automaton, name);
-      }>("describe", "describe(name_or_path) -> string  Describes an automaton and its options.")
+      }>("describe(name_or_path) -> string  Describes an automaton and its options.")
       .texts<&automata_and_hints>();
 }
 

@@ -220,95 +220,80 @@ void bind_pda(lua_State* L) {
   Module module(L, "pda", "Weighted pushdown automata.");
   bind_pda_loading(module);
   module.def<&difference_of>(
-      "difference",
       "difference(first, second, {options}) -> string, string  Returns the shortest string on "
-      "which "
-      "two automata differ, the first in the order of the alphabet, and what differs; or nil and "
-      "'equal up to length 12'. Raises an error after `limit` moves.");
+      "which two automata differ, the first in the order of the alphabet, and what differs; or nil "
+      "and 'equal up to length 12'. Raises an error after `limit` moves.");
   bind_trace(module);
   Class<Pda>(module, "A weighted pushdown automaton.")
-      .def<&accepts>("accepts",
-                     "pda:accepts(tokens, {options}) -> boolean  Returns whether a run accepts the "
-                     "string, which is a text with blanks between symbols or a list.")
-      .def<&log_weight>("log_weight",
-                        "pda:log_weight(tokens, {options}) -> number  Returns the natural "
-                        "logarithm of the total weight of "
-                        "the runs that accept the string, or -inf if there are none.")
-      .def<&trace>("trace",
-                   "pda:trace(tokens, {options}) -> Trace  Returns all runs on the string at once, "
-                   "by Lang's algorithm.")
-      .def<&best>("best_run",
-                  "pda:best_run(tokens, {options}) -> Run  Returns the accepting run of greatest "
-                  "weight, or nil.")
-      .def<&all>("all_runs",
-                 "pda:all_runs(tokens, {options}) -> table  Returns every accepting run. Raises an "
-                 "error after `limit` moves.")
+      .def<&accepts>(
+          "pda:accepts(tokens, {options}) -> boolean  Returns whether a run accepts the string, "
+          "which is a text with blanks between symbols or a list.")
+      .def<&log_weight>(
+          "pda:log_weight(tokens, {options}) -> number  Returns the natural logarithm of the total "
+          "weight of the runs that accept the string, or -inf if there are none.")
+      .def<&trace>(
+          "pda:trace(tokens, {options}) -> Trace  Returns all runs on the string at once, by "
+          "Lang's algorithm.")
+      .def<&best>(
+          "pda:best_run(tokens, {options}) -> Run  Returns the accepting run of greatest weight, "
+          "or nil.")
+      .def<&all>(
+          "pda:all_runs(tokens, {options}) -> table  Returns every accepting run. Raises an error "
+          "after `limit` moves.")
       .def<&transition_weights>(
-          "transition_weights",
           "pda:transition_weights(tokens) -> Tensor  Returns the weights n x C x W with which "
           "pd.stack.simulate{kind = 'nondeterministic'} computes this automaton on the string.")
-      .def<&Pda::normalized>("normalized",
-                             "pda:normalized() -> Pda  Returns the automaton with weights that sum "
-                             "to 1 for each state, top and input symbol.")
-      .def<&Pda::deterministic>("deterministic",
-                                "pda:deterministic() -> boolean  Returns whether there is at most "
-                                "one transition for each state, top and input symbol.")
-      .def<[](const Pda& pda) { return pda.alphabet(); }>(
-          "alphabet", "pda:alphabet() -> Alphabet  Returns the input symbols.")
-      .def<&Pda::name>("name", "pda:name() -> string  Returns the name, or an empty string.")
-      .def<&Pda::states>("states",
-                         "pda:states() -> table  Returns the states, the start state first.")
+      .def<&Pda::normalized>(
+          "pda:normalized() -> Pda  Returns the automaton with weights that sum to 1 for each "
+          "state, top and input symbol.")
+      .def<&Pda::deterministic>(
+          "pda:deterministic() -> boolean  Returns whether there is at most one transition for "
+          "each state, top and input symbol.")
+      .def<&Pda::alphabet>("pda:alphabet() -> Alphabet  Returns the input symbols.")
+      .def<&Pda::name>("pda:name() -> string  Returns the name, or an empty string.")
+      .def<&Pda::states>("pda:states() -> table  Returns the states, the start state first.")
       .def<&Pda::stack_symbols>(
-          "stack_symbols",
           "pda:stack_symbols() -> table  Returns the stack symbols, the bottom symbol first.")
       .def<&accepting_table>(
-          "accepting", "pda:accepting() -> table  Returns the weight of each accepting state.")
-      .def<&Pda::at_bottom>("at_bottom",
-                            "pda:at_bottom() -> boolean  Returns whether a run is accepted only if "
-                            "the bottom symbol is alone on the stack.")
-      .def<&dead_states>("dead", "pda:dead() -> table  Returns the trap states.")
-      .def<&Pda::strength>("strength",
-                           "pda:strength() -> number  Returns its strength as a hint, or nil.")
-      .def<&Pda::warnings>("warnings",
-                           "pda:warnings() -> table  Returns warnings about transitions that never "
-                           "fire.")
-      .def<&minimal_pda>("minimal",
-                         "pda:minimal{options} -> Pda  Returns a deterministic automaton with "
-                         "equal states merged and without the parts that no accepted string uses.")
+          "pda:accepting() -> table  Returns the weight of each accepting state.")
+      .def<&Pda::at_bottom>(
+          "pda:at_bottom() -> boolean  Returns whether a run is accepted only if the bottom symbol "
+          "is alone on the stack.")
+      .def<&dead_states>("pda:dead() -> table  Returns the trap states.")
+      .def<&Pda::strength>("pda:strength() -> number  Returns its strength as a hint, or nil.")
+      .def<&Pda::warnings>(
+          "pda:warnings() -> table  Returns warnings about transitions that never fire.")
+      .def<&minimal_pda>(
+          "pda:minimal{options} -> Pda  Returns a deterministic automaton with equal states merged "
+          "and without the parts that no accepted string uses.")
       .def<&grammar_of>(
-          "grammar",
           "pda:grammar() -> Grammar, table  Returns a grammar whose derivations are the accepting "
           "runs (triple construction), and {log_total, log_factor}: log_weight(w) is the grammar's "
           "log_probability(w) + log_total - length * log_factor. The factor is 1 unless the total "
           "weight of all strings is infinite.")
-      .def<&isomorphic>("isomorphic",
-                        "pda:isomorphic(other) -> boolean  Returns whether two deterministic "
-                        "automata are the same up to the names of states and of the bottom symbol.")
+      .def<&isomorphic>(
+          "pda:isomorphic(other) -> boolean  Returns whether two deterministic automata are the "
+          "same up to the names of states and of the bottom symbol.")
       .def<&drawn_as<Pda, "state_diagram", "pda">>(
-          "svg",
           "pda:svg(path) -> string  Returns a state diagram as SVG. Also writes it to the path, if "
           "one is given.")
       .def<&drawn_as<Pda, "state_diagram_dot", "pda">>(
-          "dot",
           "pda:dot(path) -> string  Returns the state diagram in the DOT language of Graphviz. "
           "Also writes it to the path, if one is given.")
       .def<&drawn_as<Pda, "state_diagram_latex", "pda">>(
-          "latex",
           "pda:latex(path) -> string  Returns the state diagram as a picture of the LaTeX package "
           "tikz. Also writes it to the path, if one is given.")
-      .def<&transitions_table>("transitions",
-                               "pda:transitions() -> table  Returns the transitions, each {state, "
-                               "top, symbol, next, push or replace or pop, weight, text, origin}.")
-      .def<&save>("save",
-                  "pda:save(path)  Writes the automaton to a file that pd.pda.load reads: as text "
-                  "(.pda) or for JFLAP (.jff).")
-      .def<&text_of>("text",
-                     "pda:text(notation='own') -> string  Returns the automaton as text that "
-                     "pd.pda.parse reads: one transition per line ('own') or the XML of JFLAP "
-                     "('jflap').")
+      .def<&transitions_table>(
+          "pda:transitions() -> table  Returns the transitions, each {state, top, symbol, next, "
+          "push or replace or pop, weight, text, origin}.")
+      .def<&save>(
+          "pda:save(path)  Writes the automaton to a file that pd.pda.load reads: as text (.pda) "
+          "or for JFLAP (.jff).")
+      .def<&text_of>(
+          "pda:text(notation='own') -> string  Returns the automaton as text that pd.pda.parse "
+          "reads: one transition per line ('own') or the XML of JFLAP ('jflap').")
       .def<&show>("__show", "show(pda) -> string  Returns all transitions as text.")
-      .def<&line_of>("__tostring",
-                     "tostring(pda) -> string  Returns one line about the automaton.");
+      .def<&line_of>("tostring(pda) -> string  Returns one line about the automaton.");
 }
 
 }  // namespace pushdown

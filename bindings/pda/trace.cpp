@@ -168,65 +168,53 @@ std::string trace_text(const Trace& trace) {
 void bind_trace(Module& module) {
   Class<PdaRun>(module, "One run of a pushdown automaton on a string.")
       .def<[](const PdaRun& run) { return run.run.log_weight; }>(
-          "log_weight",
           "run:log_weight() -> number  Returns the natural logarithm of the weight of the run.")
-      .def<&run_share>("share",
-                       "run:share() -> number  Returns the weight of the run divided by the total "
-                       "weight of the runs that it was chosen from.")
-      .def<&run_steps>("steps",
-                       "run:steps() -> table  Returns a table {time, symbol, state, top, action, "
-                       "pushed, next, log_weight, stack} for every symbol that was read.")
+      .def<&run_share>(
+          "run:share() -> number  Returns the weight of the run divided by the total weight of the "
+          "runs that it was chosen from.")
+      .def<&run_steps>(
+          "run:steps() -> table  Returns a table {time, symbol, state, top, action, pushed, next, "
+          "log_weight, stack} for every symbol that was read.")
       .def<&run_stacks>(
-          "stacks",
           "run:stacks() -> table  Returns the stack contents, bottom to top, at times 0 to n.")
       .def<[](const PdaRun& run) { return run.automaton->input; }>(
-          "input", "run:input() -> table  Returns the symbols that were read.")
+          "run:input() -> table  Returns the symbols that were read.")
       .def<&drawn_as<PdaRun, "run", "run">>(
-          "svg",
           "run:svg(path) -> string  Returns a picture of the stack over the string as SVG. Also "
           "writes it to the path, if one is given.")
-      .def<&run_text>("__tostring",
-                      "tostring(run) -> string  Returns the run as text, one line per step.");
+      .def<&run_text>("tostring(run) -> string  Returns the run as text, one line per step.");
   Class<Trace>(module, "All runs of a pushdown automaton on a string: the stack automaton.")
-      .def<&trace_accepts>("accepts",
-                           "trace:accepts() -> boolean  Returns whether a run accepts the string.")
+      .def<&trace_accepts>("trace:accepts() -> boolean  Returns whether a run accepts the string.")
       .def<[](const Trace& trace) { return trace.chart.accepted(); }>(
-          "log_weight",
           "trace:log_weight() -> number  Returns the natural logarithm of the total weight of the "
           "accepting runs.")
       .def<&forward_weights>(
-          "forward_weights",
           "trace:forward_weights() -> Tensor  Returns the natural logarithms of the forward "
           "weights at times 0 to n, (n+1) x C. Configuration (q, x) has the index q*S + x.")
-      .def<&distribution>("distribution",
-                          "trace:distribution() -> Tensor  Returns the forward weights divided by "
-                          "their sum at each time, (n+1) x C.")
-      .def<&top_distribution>("top_distribution",
-                              "trace:top_distribution() -> Tensor  Returns the distribution of the "
-                              "top symbol at times 0 to n, (n+1) x S.")
-      .def<&inner_weights>("inner_weights",
-                           "trace:inner_weights() -> table  Returns the edges of the stack "
-                           "automaton, each {from = {time, state, top}, time, state, top, "
-                           "log_weight}. The edge of the bottom symbol has no `from`.")
-      .def<&nodes>("nodes",
-                   "trace:nodes() -> table  Returns the nodes of the stack automaton that runs "
-                   "reach, each {time, state, top, log_weight, share, accepted}.")
+      .def<&distribution>(
+          "trace:distribution() -> Tensor  Returns the forward weights divided by their sum at "
+          "each time, (n+1) x C.")
+      .def<&top_distribution>(
+          "trace:top_distribution() -> Tensor  Returns the distribution of the top symbol at times "
+          "0 to n, (n+1) x S.")
+      .def<&inner_weights>(
+          "trace:inner_weights() -> table  Returns the edges of the stack automaton, each {from = "
+          "{time, state, top}, time, state, top, log_weight}. The edge of the bottom symbol has no "
+          "`from`.")
+      .def<&nodes>(
+          "trace:nodes() -> table  Returns the nodes of the stack automaton that runs reach, each "
+          "{time, state, top, log_weight, share, accepted}.")
       .def<&trace_best_run>(
-          "best_run",
           "trace:best_run{options} -> Run  Returns the accepting run of greatest weight, or nil.")
-      .def<&trace_all_runs>("all_runs",
-                            "trace:all_runs{options} -> table  Returns every accepting run.")
+      .def<&trace_all_runs>("trace:all_runs{options} -> table  Returns every accepting run.")
       .def<[](const Trace& trace) { return trace.automaton->input; }>(
-          "input", "trace:input() -> table  Returns the symbols that were read.")
+          "trace:input() -> table  Returns the symbols that were read.")
       .def<&trace_dot>(
-          "dot",
           "trace:dot() -> string  Returns the stack automaton in the DOT language of Graphviz.")
       .def<&drawn_as<Trace, "automaton", "trace">>(
-          "svg",
           "trace:svg(path) -> string  Returns a picture of the stack automaton over the string as "
           "SVG. Also writes it to the path, if one is given.")
-      .def<&trace_text>("__tostring",
-                        "tostring(trace) -> string  Returns the trace as text, one line per time.");
+      .def<&trace_text>("tostring(trace) -> string  Returns the trace as text, one line per time.");
 }
 
 }  // namespace pushdown

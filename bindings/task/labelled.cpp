@@ -1,13 +1,10 @@
 // pd.task: strings labelled valid or invalid.
-#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
-#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/classes.h"
-#include "bindings/pda/pda_class.h"
-#include "bindings/session/inputs.h"
+#include "bindings/pda/classes.h"
 #include "bindings/session/log.h"
 #include "bindings/session/state.h"
 #include "bindings/task/classes.h"
@@ -131,14 +128,6 @@ LabelledDataset own_strings(const OwnLabels& own) {
                           : dataset;
 }
 
-LabelledDataset load(lua_State* L, const PathText& path) {
-  return parse_labelled(read_input(L, "data", path), path);
-}
-
-void save(const LabelledDataset& dataset, const PathText& path) {
-  write_file(path, to_text(dataset));
-}
-
 std::vector<LabelledDataset> split_set(lua_State* L, const LabelledDataset& dataset,
                                        const std::vector<double>& shares,
                                        const SeedOption& options) {
@@ -248,86 +237,71 @@ std::string line_of(const LabelledDataset& dataset) {
 void bind_labelled(Module& module) {
   using namespace task_labelled;
   module
-      .def<&dataset_of>("labelled",
-                        "labelled{options} -> LabelledDataset  Returns strings of the language of "
-                        "a grammar or an "
-                        "automaton, and strings that are rejected by an exact oracle made from it.")
-      .def<&own_strings>("labelled_dataset",
-                         "labelled_dataset{options} -> LabelledDataset  Returns a dataset of "
-                         "given strings.")
-      .def<&load>("load_labelled",
-                  "load_labelled(path) -> LabelledDataset  Returns the dataset in a file "
-                  "that labelled:save wrote, with a label, a tab and a string per line.");
+      .def<&dataset_of>(
+          "labelled{options} -> LabelledDataset  Returns strings of the language of a grammar or "
+          "an automaton, and strings that are rejected by an exact oracle made from it.")
+      .def<&own_strings>(
+          "labelled_dataset{options} -> LabelledDataset  Returns a dataset of given strings.")
+      .def<&load_data<&parse_labelled>>(
+          "load_labelled(path) -> LabelledDataset  Returns the dataset in a file that "
+          "labelled:save wrote, with a label, a tab and a string per line.");
   Class<LabelledDataset>(module, "Strings over one alphabet, each labelled valid or invalid.")
-      .def<&LabelledDataset::size>("size",
-                                   "labelled:size() -> integer  Returns the number of strings.")
+      .def<&LabelledDataset::size>("labelled:size() -> integer  Returns the number of strings.")
       .def<&LabelledDataset::positives>(
-          "positives", "labelled:positives() -> integer  Returns the number of valid strings.")
+          "labelled:positives() -> integer  Returns the number of valid strings.")
       .def<&LabelledDataset::negatives>(
-          "negatives", "labelled:negatives() -> integer  Returns the number of invalid strings.")
+          "labelled:negatives() -> integer  Returns the number of invalid strings.")
       .def<&strings_of<LabelledDataset>>(
-          "strings",
           "labelled:strings() -> table  Returns the strings as texts with blanks between symbols.")
-      .def<[](const LabelledDataset& dataset) { return dataset.labels(); }>(
-          "labels",
+      .def<&LabelledDataset::labels>(
           "labelled:labels() -> table  Returns true for each valid string, false for the others.")
       .def<&lengths_of<LabelledDataset>>(
-          "lengths", "labelled:lengths() -> table  Returns the length of every string.")
+          "labelled:lengths() -> table  Returns the length of every string.")
       .def<&LabelledDataset::symbol_count>(
-          "symbol_count",
           "labelled:symbol_count() -> integer  Returns the total number of symbols.")
-      .def<[](const LabelledDataset& dataset) { return dataset.alphabet(); }>(
-          "alphabet", "labelled:alphabet() -> Alphabet  Returns the symbols of the language.")
-      .def<&valid_strings>("valid_strings",
-                           "labelled:valid_strings() -> Dataset  Returns only the valid strings.")
-      .def<&split_set>("split",
-                       "labelled:split(shares, {options}) -> table  Returns parts of these "
-                       "shares with the same balance of labels. No string is in two parts.")
-      .def<&of_length>("of_length",
-                       "labelled:of_length(shortest, longest) -> LabelledDataset  Returns the "
-                       "strings of these lengths in the same order.")
+      .def<&LabelledDataset::alphabet>(
+          "labelled:alphabet() -> Alphabet  Returns the symbols of the language.")
+      .def<&valid_strings>("labelled:valid_strings() -> Dataset  Returns only the valid strings.")
+      .def<&split_set>(
+          "labelled:split(shares, {options}) -> table  Returns parts of these shares with the same "
+          "balance of labels. No string is in two parts.")
+      .def<&of_length>(
+          "labelled:of_length(shortest, longest) -> LabelledDataset  Returns the strings of these "
+          "lengths in the same order.")
       .def<&phases_of>(
-          "curriculum",
           "labelled:curriculum{options} -> table  Returns the phases of sequential, incremental or "
           "two_stage training as a list of {stage=, longest=, random=, epochs=, data=}. A phase "
           "without a limit has no epochs.")
-      .def<&targets_of>("step_targets",
-                        "labelled:step_targets(grammar) -> table  Returns the lists viable and "
-                        "member. For each string and time, from before the first symbol on, they "
-                        "have 1 if the prefix can become a string of the language, or is one.")
+      .def<&targets_of>(
+          "labelled:step_targets(grammar) -> table  Returns the lists viable and member. For each "
+          "string and time, from before the first symbol on, they have 1 if the prefix can become "
+          "a string of the language, or is one.")
       .def<[](const LabelledDataset& dataset, const Grammar& grammar) {
         return with_dead_ends(dataset, grammar);
-      }>("with_dead_ends",
-         "labelled:with_dead_ends(grammar) -> LabelledDataset  Returns the same strings with "
+      }>("labelled:with_dead_ends(grammar) -> LabelledDataset  Returns the same strings with "
          "dead_ends(): the number of symbols after which no string of the language can follow.")
       .def<[](const LabelledDataset& dataset, const Grammar& grammar) {
         return with_next_symbols(dataset, grammar);
-      }>("with_next_symbols",
-         "labelled:with_next_symbols(grammar) -> LabelledDataset  Returns the same strings with "
-         "the "
-         "sets of symbols that may follow each prefix of a valid one.")
+      }>("labelled:with_next_symbols(grammar) -> LabelledDataset  Returns the same strings with "
+         "the sets of symbols that may follow each prefix of a valid one.")
       .def<&next_of>(
-          "next_symbols",
-          "labelled:next_symbols() -> table  Returns for each valid string the lists of "
-          "symbols that may follow after 0 .. n symbols, where '' is the end, and {} for "
-          "each invalid one. Returns an empty table if this is not known.")
-      .def<[](const LabelledDataset& dataset) { return dataset.dead_ends(); }>(
-          "dead_ends",
+          "labelled:next_symbols() -> table  Returns for each valid string the lists of symbols "
+          "that may follow after 0 .. n symbols, where '' is the end, and {} for each invalid one. "
+          "Returns an empty table if this is not known.")
+      .def<&LabelledDataset::dead_ends>(
           "labelled:dead_ends() -> table  Returns for each string the number of symbols after "
           "which it cannot become valid, or 0 if there is none. Returns an empty table if this is "
           "not known.")
-      .def<&wrong_of>("wrong_labels",
-                      "labelled:wrong_labels(grammar) -> table  Returns the numbers of the strings "
-                      "whose label the grammar contradicts.")
-      .def<&floor_of>("floor",
-                      "labelled:floor(test) -> table  Returns the smallest error in percent on "
-                      "another set among simple classifiers learnt from this one: {error=, "
-                      "classifier=, errors=}, with errors by the name of the classifier.")
-      .def<&save>(
-          "save",
+      .def<&wrong_of>(
+          "labelled:wrong_labels(grammar) -> table  Returns the numbers of the strings whose label "
+          "the grammar contradicts.")
+      .def<&floor_of>(
+          "labelled:floor(test) -> table  Returns the smallest error in percent on another set "
+          "among simple classifiers learnt from this one: {error=, classifier=, errors=}, with "
+          "errors by the name of the classifier.")
+      .def<&save_data<LabelledDataset>>(
           "labelled:save(path)  Writes a text file with a label, a tab and a string per line.")
-      .def<&line_of>("__tostring",
-                     "tostring(labelled) -> string  Returns one line about the dataset.");
+      .def<&line_of>("tostring(labelled) -> string  Returns one line about the dataset.");
 }
 
 }  // namespace pushdown

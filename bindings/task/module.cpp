@@ -1,14 +1,11 @@
 // Samplers of grammars, and datasets of pd.task. labelled.cpp has labelled strings,
 // text.cpp running texts and corpora, and numbers.cpp number prediction.
-#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
-#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
 #include "bindings/grammar/classes.h"
 #include "bindings/grammar/unknown.h"
-#include "bindings/session/inputs.h"
 #include "bindings/session/state.h"
 #include "bindings/task/classes.h"
 #include "bindings/tree/classes.h"
@@ -75,12 +72,6 @@ std::vector<PhraseTree> trees_of(const Dataset& dataset) {
   }
   return trees;
 }
-
-Dataset load(lua_State* L, const PathText& path) {
-  return parse_dataset(read_input(L, "data", path), path);
-}
-
-void save(const Dataset& dataset, const PathText& path) { write_file(path, to_text(dataset)); }
 
 std::string line_of(const Dataset& dataset) {
   auto lengths = lengths_of(dataset);
@@ -180,43 +171,34 @@ std::tuple<double, double> estimate_entropy(lua_State* L, const Sampler& sampler
   return {estimate.value, estimate.standard_error};
 }
 
-Grammar sampler_grammar(const Sampler& sampler) { return sampler.grammar(); }
-
 void bind_sampler(Module& module) {
   Class<Sampler>(module, "Draws strings whose lengths lie in an interval.")
-      .def<&sampler_log_probability>("log_probability",
-                                     "sampler:log_probability(tokens, {options}) -> number  "
-                                     "Returns the natural logarithm of the "
-                                     "probability that the sampler draws this string.")
+      .def<&sampler_log_probability>(
+          "sampler:log_probability(tokens, {options}) -> number  Returns the natural logarithm of "
+          "the probability that the sampler draws this string.")
       .def<&sampler_sample>(
-          "sample",
-          "sampler:sample{options} -> string or table  Returns a random string, or "
-          "a list of `count` strings.")
-      .def<&sampler_dataset>("dataset",
-                             "sampler:dataset(count, {options}) -> Dataset  Returns a dataset of "
-                             "random strings, with `trees` also of their trees.")
-      .def<&sampler_lower_bound>("lower_bound",
-                                 "sampler:lower_bound(dataset, {options}) -> number  Returns the "
-                                 "cross-entropy of the sampler itself "
-                                 "on the strings in nats per symbol.")
-      .def<&Sampler::entropy>("entropy",
-                              "sampler:entropy() -> number  Returns the exact entropy in nats per "
-                              "string. The grammar must be declared unambiguous.")
+          "sampler:sample{options} -> string or table  Returns a random string, or a list of "
+          "`count` strings.")
+      .def<&sampler_dataset>(
+          "sampler:dataset(count, {options}) -> Dataset  Returns a dataset of random strings, with "
+          "`trees` also of their trees.")
+      .def<&sampler_lower_bound>(
+          "sampler:lower_bound(dataset, {options}) -> number  Returns the cross-entropy of the "
+          "sampler itself on the strings in nats per symbol.")
+      .def<&Sampler::entropy>(
+          "sampler:entropy() -> number  Returns the exact entropy in nats per string. The grammar "
+          "must be declared unambiguous.")
       .def<&Sampler::expected_lower_bound>(
-          "expected_lower_bound",
           "sampler:expected_lower_bound() -> number  Returns the exact entropy divided by the mean "
           "length, in nats per symbol. It is the limit of the lower bound for ever larger "
           "datasets.")
-      .def<&estimate_entropy>("estimate_entropy",
-                              "sampler:estimate_entropy{options} -> number, number  Returns an "
-                              "estimate of the entropy in nats per string from random strings, "
-                              "and its standard error.")
-      .def<&Sampler::lengths>("lengths",
-                              "sampler:lengths() -> table  Returns the lengths that have strings.")
-      .def<&sampler_grammar>(
-          "grammar", "sampler:grammar() -> Grammar  Returns the grammar that it draws from.")
-      .def<&sampler_line>("__tostring",
-                          "tostring(sampler) -> string  Returns one line about the sampler.");
+      .def<&estimate_entropy>(
+          "sampler:estimate_entropy{options} -> number, number  Returns an estimate of the entropy "
+          "in nats per string from random strings, and its standard error.")
+      .def<&Sampler::lengths>("sampler:lengths() -> table  Returns the lengths that have strings.")
+      .def<&Sampler::grammar>(
+          "sampler:grammar() -> Grammar  Returns the grammar that it draws from.")
+      .def<&sampler_line>("tostring(sampler) -> string  Returns one line about the sampler.");
 }
 
 }  // namespace task_module
@@ -226,43 +208,34 @@ void bind_task(lua_State* L) {
   Module module(L, "task",
                 "Datasets: strings with probabilities, strings with labels, pairs and text.");
   module
-      .def<&make_dataset>("dataset",
-                          "dataset{options} -> Dataset  Returns a dataset of given strings or "
-                          "trees.")
-      .def<&load>(
-          "load_dataset",
+      .def<&make_dataset>(
+          "dataset{options} -> Dataset  Returns a dataset of given strings or trees.")
+      .def<&load_data<&parse_dataset>>(
           "load_dataset(path) -> Dataset  Returns the dataset in a file that dataset:save wrote.");
   Class<Dataset>(module, "Strings over one alphabet, with their probabilities if they are known.")
-      .def<&Dataset::size>("size", "dataset:size() -> integer  Returns the number of strings.")
+      .def<&Dataset::size>("dataset:size() -> integer  Returns the number of strings.")
       .def<&strings_of<Dataset>>(
-          "strings",
           "dataset:strings() -> table  Returns the strings as texts with blanks between symbols.")
-      .def<&lengths_of<Dataset>>("lengths",
-                                 "dataset:lengths() -> table  Returns the length of every string.")
+      .def<&lengths_of<Dataset>>("dataset:lengths() -> table  Returns the length of every string.")
       .def<&Dataset::symbol_count>(
-          "symbol_count", "dataset:symbol_count() -> integer  Returns the total number of symbols.")
-      .def<[](const Dataset& dataset) { return dataset.alphabet(); }>(
-          "alphabet", "dataset:alphabet() -> Alphabet  Returns the symbols of the language.")
+          "dataset:symbol_count() -> integer  Returns the total number of symbols.")
+      .def<&Dataset::alphabet>(
+          "dataset:alphabet() -> Alphabet  Returns the symbols of the language.")
       .def<[](const Dataset& dataset, const EventOptions& options) {
         return dataset.log_probabilities(options.end_symbol);
-      }>("log_probabilities",
-         "dataset:log_probabilities{options} -> table  Returns the natural logarithms of the "
+      }>("dataset:log_probabilities{options} -> table  Returns the natural logarithms of the "
          "probabilities of the strings in the distribution that they were drawn from.")
       .def<[](const Dataset& dataset, const EventOptions& options) {
         return dataset.lower_bound(options.end_symbol);
-      }>("lower_bound",
-         "dataset:lower_bound{options} -> number  Returns the cross-entropy of that distribution "
+      }>("dataset:lower_bound{options} -> number  Returns the cross-entropy of that distribution "
          "itself in nats per symbol.")
       .def<&trees_of>(
-          "trees",
-          "dataset:trees() -> table  Returns the binary trees over the strings, without "
-          "labels. An error if the strings have none, or one is empty.")
+          "dataset:trees() -> table  Returns the binary trees over the strings, without labels. An "
+          "error if the strings have none, or one is empty.")
       .def<&Dataset::without_attachments>(
-          "without_trees",
           "dataset:without_trees() -> Dataset  Returns the same strings without their trees.")
-      .def<&save>("save", "dataset:save(path)  Writes a text file with one string per line.")
-      .def<&line_of>("__tostring",
-                     "tostring(dataset) -> string  Returns one line about the dataset.");
+      .def<&save_data<Dataset>>("dataset:save(path)  Writes a text file with one string per line.")
+      .def<&line_of>("tostring(dataset) -> string  Returns one line about the dataset.");
   bind_labelled(module);
   bind_running_text(module);
   bind_sentences(module);

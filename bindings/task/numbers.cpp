@@ -1,14 +1,12 @@
 // pd.task: dependency treebanks, and examples of number prediction.
-#include "base/atomic_file.h"
+#include "bindings/task/classes.h"
+
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/kinds.h"
 #include "bindings/binder/options.h"
-#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
-#include "bindings/session/inputs.h"
 #include "bindings/session/state.h"
-#include "bindings/task/classes.h"
 #include "task/file_set.h"
 #include "task/number_treebank.h"
 #include "task/number_words.h"
@@ -17,9 +15,7 @@
 namespace pushdown {
 
 template <>
-struct ClassName<ConlluFiles> {
-  static constexpr const char* value = "ConlluFiles";
-};
+inline constexpr auto kClassName<ConlluFiles> = "ConlluFiles";
 
 namespace task_numbers {
 
@@ -216,13 +212,11 @@ void bind_number(Module& module) {
   using namespace task_numbers;
   module
       .def<&open_conllu>(
-          "conllu",
           "conllu(path) -> ConlluFiles  Returns an iterator over the sentences of a treebank in "
           "CoNLL-U: a file, the *.conllu files of a folder, or the files that match a pattern. "
           "Each sentence is a table with the lists forms, lemmas, upos, xpos, features, heads, "
           "relations, surface and ranges, and with id and line.")
       .def<&examples>(
-          "number_examples",
           "number_examples(path, {options}) -> NumberData  Returns examples of number prediction "
           "from the published files ('lines' or 'table') or a treebank ('conllu').");
   Class<ConlluFiles>(module, "The sentences of a treebank, one after the other.")
@@ -230,39 +224,33 @@ void bind_number(Module& module) {
           "__call", "files() -> table  Returns the next sentence, or nil at the end.")
       .def<[](const ConlluFiles& files) {
         return fmt::format("ConlluFiles: {} file{}", files.files(), files.files() == 1 ? "" : "s");
-      }>("__tostring", "tostring(files) -> string  Returns one line about the files.");
+      }>("tostring(files) -> string  Returns one line about the files.");
   Class<NumberData>(module, "Prefixes of sentences whose next word is a singular or plural verb.")
       .def<[](const NumberData& data) { return data.examples.size(); }>(
-          "size", "examples:size() -> integer  Returns the number of examples.")
-      .def<&example_table>("example",
-                           "examples:example(number) -> table  Returns a table with prefix (a "
-                           "text), plural and homogeneous and, if they are known, attractors, "
-                           "intervening, verb and other (the verb in the other number).")
-      .def<&prefixes>("prefixes",
-                      "examples:prefixes() -> table  Returns the words before the verbs as texts.")
+          "examples:size() -> integer  Returns the number of examples.")
+      .def<&example_table>(
+          "examples:example(number) -> table  Returns a table with prefix (a text), plural and "
+          "homogeneous and, if they are known, attractors, intervening, verb and other (the verb "
+          "in the other number).")
+      .def<&prefixes>("examples:prefixes() -> table  Returns the words before the verbs as texts.")
       .def<&plurals>(
-          "plural",
           "examples:plural() -> table  Returns for each example whether its verb is plural.")
       .def<&where>(
-          "where",
           "examples:where{options} -> NumberData  Returns the examples with these properties.")
-      .def<&parts_of>("split",
-                      "examples:split(shares={9, 1, 90}, {options}) -> table  Returns parts in "
-                      "random order, by default training, validation and test as in Linzen et al.")
-      .def<&counts>("counts",
-                    "examples:counts() -> table  Returns the numbers of examples: singular, "
-                    "plural, with both_forms, and with each number of attractors.")
+      .def<&parts_of>(
+          "examples:split(shares={9, 1, 90}, {options}) -> table  Returns parts in random order, "
+          "by default training, validation and test as in Linzen et al.")
+      .def<&counts>(
+          "examples:counts() -> table  Returns the numbers of examples: singular, plural, with "
+          "both_forms, and with each number of attractors.")
       .def<&vocabulary>(
-          "vocabulary",
           "examples:vocabulary(size=0) -> Alphabet  Returns a vocabulary of <unk> and the most "
           "frequent words of the prefixes, with `size` words in all; 0: all words.")
-      .def<&labelled>("labelled",
-                      "examples:labelled(alphabet) -> LabelledDataset  Returns the prefixes as "
-                      "strings over a vocabulary with <unk>, labelled true for a plural verb.")
-      .def<&save>("save",
-                  "examples:save(path)  Writes a file in the format of the published files.")
-      .def<&line_of>("__tostring",
-                     "tostring(examples) -> string  Returns one line about the examples.");
+      .def<&labelled>(
+          "examples:labelled(alphabet) -> LabelledDataset  Returns the prefixes as strings over a "
+          "vocabulary with <unk>, labelled true for a plural verb.")
+      .def<&save>("examples:save(path)  Writes a file in the format of the published files.")
+      .def<&line_of>("tostring(examples) -> string  Returns one line about the examples.");
 }
 
 }  // namespace pushdown

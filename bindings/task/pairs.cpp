@@ -1,12 +1,10 @@
 // pd.task: pairs of a source and a target string.
-#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/kinds.h"
 #include "bindings/binder/options.h"
 #include "bindings/grammar/alphabet.h"
-#include "bindings/grammar/synchronous.h"
-#include "bindings/session/inputs.h"
+#include "bindings/grammar/classes.h"
 #include "bindings/session/state.h"
 #include "bindings/task/classes.h"
 #include "task/chomsky.h"
@@ -67,12 +65,6 @@ Json list_chomsky_tasks() {
   return list;
 }
 
-std::vector<std::string> transductions() { return row_names(pair_kinds()); }
-
-std::string describe_transduction(const std::string& kind) {
-  return description_of("task.describe_transduction", pair_kinds(), kind);
-}
-
 // A file, or a list of {source, target}.
 using GivenPairs = std::variant<std::string, std::vector<std::vector<Tokens>>>;
 
@@ -130,40 +122,33 @@ std::string line_of(const PairSource& source) {
 void bind_pairs(Module& module) {
   using namespace task_pairs;
   module
-      .def<&transduction>("transduction",
-                          "transduction{options} -> Pairs  Returns an endless source of "
-                          "pairs; see pd.task.describe_transduction(kind).")
+      .def<&transduction>(
+          "transduction{options} -> Pairs  Returns an endless source of pairs; see "
+          "pd.task.describe_transduction(kind).")
       .def<&chomsky>(
-          "chomsky",
           "chomsky(task, {options}) -> Pairs  Returns a task of Deletang et al. (2023), such as "
           "'reverse_string'; see pd.task.chomsky_tasks() and pd.task.describe_transduction(task).")
-      .def<&list_chomsky_tasks>("chomsky_tasks",
-                                "chomsky_tasks() -> table  Returns the tasks of Deletang et al. "
-                                "(2023), each {name=, level=, ends=}: its level in the hierarchy, "
-                                "and whether the model has to find out where a target ends.")
-      .def<&transductions>(
-          "transductions",
+      .def<&list_chomsky_tasks>(
+          "chomsky_tasks() -> table  Returns the tasks of Deletang et al. (2023), each {name=, "
+          "level=, ends=}: its level in the hierarchy, and whether the model has to find out where "
+          "a target ends.")
+      .def<&registry_names<&pair_kinds>>(
           "transductions() -> table  Returns the kinds of endless sources of pairs.")
-      .def<&describe_transduction>(
-          "describe_transduction",
+      .def<&registry_description<&pair_kinds>>(
           "describe_transduction(kind) -> string  Describes the pairs of a kind and its options.")
-      .texts<&transductions>("a kind of pairs")
-      .def<&pair_list>("pairs",
-                       "pairs(list, {options}) -> Pairs  Returns the pairs of a list of {source, "
-                       "target}, or of a file with a pair 'source ||| target' per line.");
+      .texts<&registry_names<&pair_kinds>>("a kind of pairs")
+      .def<&pair_list>(
+          "pairs(list, {options}) -> Pairs  Returns the pairs of a list of {source, target}, or of "
+          "a file with a pair 'source ||| target' per line.");
   Class<PairSource>(module, "Pairs of a source and a target string, drawn without end.")
-      .def<&draw>("draw",
-                  "pairs:draw(count, {options}) -> table  Returns this number of pairs, each "
-                  "a table with the texts source and target.")
-      .def<[](const PairSource& source) {
-        return std::make_shared<Alphabet>(source.source_alphabet());
-      }>("source_alphabet",
-         "pairs:source_alphabet() -> Alphabet  Returns the symbols of the sources.")
-      .def<[](const PairSource& source) {
-        return std::make_shared<Alphabet>(source.target_alphabet());
-      }>("target_alphabet",
-         "pairs:target_alphabet() -> Alphabet  Returns the symbols of the targets.")
-      .def<&line_of>("__tostring", "tostring(pairs) -> string  Returns one line about the pairs.");
+      .def<&draw>(
+          "pairs:draw(count, {options}) -> table  Returns this number of pairs, each a table with "
+          "the texts source and target.")
+      .def<&PairSource::source_alphabet>(
+          "pairs:source_alphabet() -> Alphabet  Returns the symbols of the sources.")
+      .def<&PairSource::target_alphabet>(
+          "pairs:target_alphabet() -> Alphabet  Returns the symbols of the targets.")
+      .def<&line_of>("tostring(pairs) -> string  Returns one line about the pairs.");
 }
 
 }  // namespace pushdown

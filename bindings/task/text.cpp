@@ -1,13 +1,10 @@
 // pd.task: running texts, and corpora of words.
 #include <filesystem>
 
-#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/binder/bind.h"
 #include "bindings/binder/options.h"
-#include "bindings/binder/path.h"
 #include "bindings/grammar/alphabet.h"
-#include "bindings/session/inputs.h"
 #include "bindings/task/classes.h"
 #include "task/corpus.h"
 
@@ -73,12 +70,6 @@ RunningText own_words(const OwnWords& own) {
   return RunningText(std::move(alphabet), std::move(ids));
 }
 
-RunningText load(lua_State* L, const PathText& path) {
-  return parse_running_text(read_input(L, "data", path), path);
-}
-
-void save(const RunningText& text, const PathText& path) { write_file(path, to_text(text)); }
-
 std::string words_of(const RunningText& text, std::optional<std::int64_t> first,
                      std::optional<std::int64_t> last) {
   const auto begin = first.value_or(1), end = last.value_or(text.size());
@@ -99,31 +90,24 @@ void bind_running_text(Module& module) {
   using namespace task_text;
   module
       .def<&corpus>(
-          "corpus",
           "corpus(path, {options}) -> table  Returns the texts train, valid and test from a folder "
           "in the format of the Penn Treebank, or from one file that is split.")
-      .def<&own_words>("running_text",
-                       "running_text{options} -> RunningText  Returns a text of given words.")
-      .def<&load>(
-          "load_text",
+      .def<&own_words>("running_text{options} -> RunningText  Returns a text of given words.")
+      .def<&load_data<&parse_running_text>>(
           "load_text(path) -> RunningText  Returns the text in a file that text:save wrote.");
   Class<RunningText>(module, "One long sequence of words, for language models.")
-      .def<&RunningText::size>("size", "text:size() -> integer  Returns the number of words.")
-      .def<[](const RunningText& text) { return text.alphabet(); }>(
-          "alphabet", "text:alphabet() -> Alphabet  Returns the vocabulary.")
+      .def<&RunningText::size>("text:size() -> integer  Returns the number of words.")
+      .def<&RunningText::alphabet>("text:alphabet() -> Alphabet  Returns the vocabulary.")
       .def<[](const RunningText& text, const std::string& word) { return text.count(word); }>(
-          "count",
           "text:count(word) -> integer  Returns how often a word of the vocabulary occurs.")
       .def<&words_of>(
-          "words",
           "text:words(first=1, last=size) -> string  Returns these words with blanks between them.")
       .def<[](const RunningText& text, const RunningText& train) {
         return unigram_perplexity(train, text);
-      }>("unigram_perplexity",
-         "text:unigram_perplexity(train) -> number  Returns the perplexity of the words under "
+      }>("text:unigram_perplexity(train) -> number  Returns the perplexity of the words under "
          "their frequencies in the text `train`, with 1 added to each count.")
-      .def<&save>("save", "text:save(path)  Writes a text file that load_text reads.")
-      .def<&line_of>("__tostring", "tostring(text) -> string  Returns one line about the text.");
+      .def<&save_data<RunningText>>("text:save(path)  Writes a text file that load_text reads.")
+      .def<&line_of>("tostring(text) -> string  Returns one line about the text.");
 }
 
 }  // namespace pushdown

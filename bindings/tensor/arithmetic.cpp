@@ -66,49 +66,40 @@ Tensor where(const Tensor& mask, const Operand& yes, const Operand& no) {
 using T = const Tensor&;
 
 void bind_functions(Class<Tensor>& cls) {
-  cls.def<[](T t) { return t.log(); }>("log", "log() -> Tensor  Returns the natural logarithm.")
-      .def<[](T t) { return t.log1p(); }>("log1p",
-                                          "log1p() -> Tensor  Returns log(1 + t), accurate near 0.")
-      .def<[](T t) { return t.exp(); }>("exp", "exp() -> Tensor  Returns exp(t).")
-      .def<[](T t) { return t.expm1(); }>("expm1",
-                                          "expm1() -> Tensor  Returns exp(t) - 1, accurate near 0.")
-      .def<[](T t) { return t.tanh(); }>("tanh",
-                                         "tanh() -> Tensor  Returns the hyperbolic tangent.")
-      .def<[](T t) { return t.sigmoid(); }>("sigmoid",
-                                            "sigmoid() -> Tensor  Returns 1 / (1 + exp(-t)).")
-      .def<[](T t) { return t.relu(); }>("relu", "relu() -> Tensor  Returns max(t, 0).")
-      .def<[](T t) { return at::softplus(t); }>("softplus",
-                                                "softplus() -> Tensor  Returns log(1 + exp(t)).")
-      .def<[](T t) { return t.sqrt(); }>("sqrt", "sqrt() -> Tensor  Returns the square root.")
+  cls.def<[](T t) { return t.log(); }>("log() -> Tensor  Returns the natural logarithm.")
+      .def<[](T t) { return t.log1p(); }>("log1p() -> Tensor  Returns log(1 + t), accurate near 0.")
+      .def<[](T t) { return t.exp(); }>("exp() -> Tensor  Returns exp(t).")
+      .def<[](T t) { return t.expm1(); }>("expm1() -> Tensor  Returns exp(t) - 1, accurate near 0.")
+      .def<[](T t) { return t.tanh(); }>("tanh() -> Tensor  Returns the hyperbolic tangent.")
+      .def<[](T t) { return t.sigmoid(); }>("sigmoid() -> Tensor  Returns 1 / (1 + exp(-t)).")
+      .def<[](T t) { return t.relu(); }>("relu() -> Tensor  Returns max(t, 0).")
+      .def<[](T t) { return at::softplus(t); }>("softplus() -> Tensor  Returns log(1 + exp(t)).")
+      .def<[](T t) { return t.sqrt(); }>("sqrt() -> Tensor  Returns the square root.")
       .def<[](T t) { return t.abs(); }>(
-          "abs", "abs() -> Tensor  Returns the absolute value of each element.")
+          "abs() -> Tensor  Returns the absolute value of each element.")
       .def<[](T t) { return t.sign(); }>(
-          "sign", "sign() -> Tensor  Returns the sign of each element: -1, 0 or 1.")
-      .def<[](T t) { return t.sin(); }>("sin", "sin() -> Tensor  Returns the sine.")
-      .def<[](T t) { return t.cos(); }>("cos", "cos() -> Tensor  Returns the cosine.")
+          "sign() -> Tensor  Returns the sign of each element: -1, 0 or 1.")
+      .def<[](T t) { return t.sin(); }>("sin() -> Tensor  Returns the sine.")
+      .def<[](T t) { return t.cos(); }>("cos() -> Tensor  Returns the cosine.")
       .def<[](T t) { return t.floor(); }>(
-          "floor", "floor() -> Tensor  Returns the largest integer that is not above each element.")
+          "floor() -> Tensor  Returns the largest integer that is not above each element.")
       .def<[](T t) { return t.ceil(); }>(
-          "ceil", "ceil() -> Tensor  Returns the smallest integer that is not below each element.")
+          "ceil() -> Tensor  Returns the smallest integer that is not below each element.")
       .def<[](T t) { return t.round(); }>(
-          "round", "round() -> Tensor  Returns the nearest integer, halves rounded to even.")
+          "round() -> Tensor  Returns the nearest integer, halves rounded to even.")
       .def<[](T t) { return t.isnan(); }>(
-          "isnan", "isnan() -> Tensor  Returns a bool tensor that is true where t is not a number.")
+          "isnan() -> Tensor  Returns a bool tensor that is true where t is not a number.")
       .def<[](T t) { return t.logical_not(); }>(
-          "logical_not",
           "logical_not() -> Tensor  Returns a bool tensor that is true where t is 0 or false.")
       .def<[](T t, T o) { return t.logical_and(o); }>(
-          "logical_and",
           "logical_and(other) -> Tensor  Returns a bool tensor that is true where both are true.")
       .def<[](T t, T o) { return t.logical_or(o); }>(
-          "logical_or",
           "logical_or(other) -> Tensor  Returns a bool tensor that is true where at least one is "
           "true.")
-      .def<&clamp>("clamp",
-                   "clamp(low, high) -> Tensor  Returns the tensor with values below low or above "
-                   "high replaced by the bound. Either bound may be nil.")
+      .def<&clamp>(
+          "clamp(low, high) -> Tensor  Returns the tensor with values below low or above high "
+          "replaced by the bound. Either bound may be nil.")
       .def<[](T t, T mask, double v) { return t.masked_fill(mask, v); }>(
-          "masked_fill",
           "masked_fill(mask, value) -> Tensor  Returns the tensor with `value` where the mask is "
           "true.");
 }
@@ -133,48 +124,39 @@ void bind_binary(Class<Tensor>& cls) {
       .def<&binary<kMod>>("__mod",
                           "(a % b) -> Tensor  Returns the remainder with the sign of b, as in Lua.")
       .def<&binary<kPow>>("__pow", "(a ^ b) -> Tensor  Returns the power, element by element.")
-      .def<&binary<kPow>>("pow", "pow(exponent) -> Tensor  Returns the power, element by element.")
+      .def<&binary<kPow>>("pow(exponent) -> Tensor  Returns the power, element by element.")
       .def<[](T t, Any) { return at::neg(t); }>("__unm",
                                                 "(-t) -> Tensor  Returns the negated tensor.");
   cls.def<&equal>("__eq",
                   "(a == b) -> boolean  Returns whether shape, dtype and all values are equal.")
       .def<&equal>(
-          "equal",
           "equal(other) -> boolean  Returns whether shape, dtype and all values are equal.")
       .def<[](const Operand& a, const Operand& b) { return single(a) < single(b); }>(
           "__lt", "(a < b) -> boolean  Compares two tensors of one element.")
       .def<[](const Operand& a, const Operand& b) { return single(a) <= single(b); }>(
           "__le", "(a <= b) -> boolean  Compares two tensors of one element.")
       .def<[](T a, const Operand& b) { return at::eq(a, b.tensor); }>(
-          "eq",
           "eq(other) -> Tensor  Returns a bool tensor that is true where t is equal to other.")
       .def<[](T a, const Operand& b) { return at::ne(a, b.tensor); }>(
-          "ne",
           "ne(other) -> Tensor  Returns a bool tensor that is true where t is not equal to other.")
       .def<[](T a, const Operand& b) { return at::lt(a, b.tensor); }>(
-          "lt",
           "lt(other) -> Tensor  Returns a bool tensor that is true where t is less than other.")
       .def<[](T a, const Operand& b) { return at::le(a, b.tensor); }>(
-          "le",
           "le(other) -> Tensor  Returns a bool tensor that is true where t is less than or equal "
           "to other.")
       .def<[](T a, const Operand& b) { return at::gt(a, b.tensor); }>(
-          "gt",
           "gt(other) -> Tensor  Returns a bool tensor that is true where t is greater than other.")
       .def<[](T a, const Operand& b) { return at::ge(a, b.tensor); }>(
-          "ge",
           "ge(other) -> Tensor  Returns a bool tensor that is true where t is greater than or "
           "equal to other.")
       .def<&allclose>(
-          "allclose",
           "allclose(other, relative, absolute) -> boolean  Returns whether the shapes agree and |a "
           "- b| <= absolute + relative |b| everywhere. Defaults: relative 1e-5, absolute 1e-8.")
       .def<[](T a, T b) { return product(a, b); }>(
-          "matmul",
           "matmul(other) -> Tensor  Returns the matrix product over the last two dimensions. "
           "Leading dimensions are batches.")
       .def<[](T a, T b) { return at::dot(a, b); }>(
-          "dot", "dot(other) -> Tensor  Returns the inner product of two vectors.");
+          "dot(other) -> Tensor  Returns the inner product of two vectors.");
 }
 
 }  // namespace tensor_arithmetic
@@ -184,21 +166,18 @@ void bind_tensor_arithmetic(Module& module, Class<Tensor>& cls) {
   bind_functions(cls);
   bind_binary(cls);
   module
-      .def<&where>("where",
-                   "where(mask, yes, no) -> Tensor  Returns the elements of yes "
-                   "where the mask is true, and those of no elsewhere.")
+      .def<&where>(
+          "where(mask, yes, no) -> Tensor  Returns the elements of yes where the mask is true, and "
+          "those of no elsewhere.")
       .def<[](const Operand& a, const Operand& b) {
         const bool whole = at::isIntegralType(at::result_type(a.tensor, b.tensor), true);
         return at::logaddexp(whole ? a.tensor.to(at::kFloat) : a.tensor, b.tensor);
-      }>("logaddexp",
-         "logaddexp(a, b) -> Tensor  Returns log(exp(a) + exp(b)) of two tensors or numbers: the "
+      }>("logaddexp(a, b) -> Tensor  Returns log(exp(a) + exp(b)) of two tensors or numbers: the "
          "sum of numbers that are stored as logarithms.")
       .def<[](const Operand& a, const Operand& b) { return at::maximum(a.tensor, b.tensor); }>(
-          "maximum",
           "maximum(a, b) -> Tensor  Returns the larger of two tensors or numbers, element by "
           "element.")
       .def<[](const Operand& a, const Operand& b) { return at::minimum(a.tensor, b.tensor); }>(
-          "minimum",
           "minimum(a, b) -> Tensor  Returns the smaller of two tensors or numbers, element by "
           "element.");
 }

@@ -6,11 +6,10 @@
 namespace pushdown {
 
 template <>
-struct ClassName<Tensor> {
-  static constexpr const char* value = "Tensor";
-  static std::size_t bytes(const Tensor& tensor) {
-    return tensor.defined() ? tensor.numel() * tensor.element_size() : 0;
-  }
+inline constexpr auto kClassName<Tensor> = "Tensor";
+template <>
+inline constexpr auto kHeldBytes<Tensor> = [](const Tensor& tensor) {
+  return tensor.defined() ? tensor.numel() * tensor.element_size() : 0;
 };
 
 // Converts nested lists of numbers, one number or a tensor to a tensor. Throws WrongType with the

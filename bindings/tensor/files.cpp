@@ -54,12 +54,10 @@ void save_tensors(const PathText& path,
 void bind_tensor_files(Module& module) {
   module
       .def<&load_tensors>(
-          "load",
           "load(file, {options}) -> table, table  Returns the tensors of a .safetensors or .npz "
           "file by name and the file's metadata, or the one Tensor of an .npy file. float16 and "
           "bfloat16 become float32, other integers int64. Pickles are refused.")
       .def<&save_tensors>(
-          "save",
           "save(file, tensors, {options})  Writes {name = tensor} to a .safetensors or .npz file, "
           "or one Tensor to an .npy file, completely or not at all.");
 }

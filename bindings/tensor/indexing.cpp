@@ -157,15 +157,15 @@ void bind_tensor_indexing(Class<Tensor>& cls) {
       .def<&set>("__newindex",
                  "(t[key] = value)  Overwrites the elements that t[key] selects with a number, a "
                  "tensor or nested lists.")
-      .def<&slice>("slice",
-                   "slice(dim, first, last) -> Tensor  Returns the positions first to last of a "
-                   "dimension, both included. The result shares its memory with t.")
-      .def<&index_select>("index_select",
-                          "index_select(dim, indices) -> Tensor  Returns a copy of the listed "
-                          "positions of a dimension.")
-      .def<&gather>("gather",
-                    "gather(dim, indices) -> Tensor  Returns, for each index, the element at that "
-                    "position of the dimension.");
+      .def<&slice>(
+          "slice(dim, first, last) -> Tensor  Returns the positions first to last of a dimension, "
+          "both included. The result shares its memory with t.")
+      .def<&index_select>(
+          "index_select(dim, indices) -> Tensor  Returns a copy of the listed positions of a "
+          "dimension.")
+      .def<&gather>(
+          "gather(dim, indices) -> Tensor  Returns, for each index, the element at that position "
+          "of the dimension.");
 }
 
 }  // namespace pushdown

@@ -159,36 +159,31 @@ Results no_grad(lua_State* L, Any function, Rest rest) {
 }
 
 void bind_gradients(Module& module, Class<Tensor>& cls) {
-  cls.def<&to_table>("to_table",
-                     "to_table() -> table  Returns nested lists of numbers, or a number for a "
-                     "tensor without dimensions.")
-      .def<&item>("item", "item() -> number  Returns the only element of a tensor.")
-      .def<&backward>("backward",
-                      "backward(gradient, {options})  Adds the gradient of this tensor (of one "
-                      "element, or weighted by `gradient`) to grad() of every tensor it was "
-                      "computed from.")
+  cls.def<&to_table>(
+         "to_table() -> table  Returns nested lists of numbers, or a number for a tensor without "
+         "dimensions.")
+      .def<&item>("item() -> number  Returns the only element of a tensor.")
+      .def<&backward>(
+          "backward(gradient, {options})  Adds the gradient of this tensor (of one element, or "
+          "weighted by `gradient`) to grad() of every tensor it was computed from.")
       .def<[](T t) { return t.grad(); }>(
-          "grad", "grad() -> Tensor  Returns the gradient that backward has collected, or nil.")
-      .def<[](Tensor& t) { t.mutable_grad().reset(); }>("zero_grad",
-                                                        "zero_grad()  Clears the gradient.")
+          "grad() -> Tensor  Returns the gradient that backward has collected, or nil.")
+      .def<[](Tensor& t) { t.mutable_grad().reset(); }>("zero_grad()  Clears the gradient.")
       .def<&get_or_set_requires_grad>(
-          "requires_grad",
           "requires_grad(wanted) -> boolean or Tensor  Returns whether gradients are recorded. "
           "With an argument, sets this and returns the tensor.")
-      .def<&assign>("assign",
-                    "assign(values)  Overwrites all values with those of a tensor, of nested lists "
-                    "or with one number. The change is not recorded for gradients.")
+      .def<&assign>(
+          "assign(values)  Overwrites all values with those of a tensor, of nested lists or with "
+          "one number. The change is not recorded for gradients.")
       .def<[](T t, Any) {
         note_reading(t);
         return tensor_line(t);
-      }>("__tostring",
-         "tostring(t) -> string  Returns one line with the shape, the dtype and the first values.")
+      }>("tostring(t) -> string  Returns one line with the shape, the dtype and the first values.")
       .def<[](T t) {
         note_reading(t);
         return tensor_text(t);
       }>("__show", "show(t) -> string  Returns the text that the prompt prints, in several lines.");
   module.def<&no_grad>(
-      "no_grad",
       "no_grad(f, ...) -> ...  Calls f(...) without recording gradients and returns its results.");
 }
 
@@ -224,18 +219,15 @@ void bind_tensor_creation(Module& module) {
       .call<&make_tensor>(
           "tensor(values, {options}) -> Tensor  Returns a tensor from nested lists, a number or a "
           "tensor.")
-      .def<&zeros>("zeros", "zeros(shape, {options}) -> Tensor  Returns a tensor of zeros.")
-      .def<&ones>("ones", "ones(shape, {options}) -> Tensor  Returns a tensor of ones.")
-      .def<&full>("full",
-                  "full(shape, value, {options}) -> Tensor  Returns a tensor with this value "
-                  "everywhere.")
-      .def<&arange>("arange",
-                    "arange(first, last, step, {options}) -> Tensor  Returns first, first + step, "
-                    "... up to and including last. The default of step is 1.")
-      .def<&rand>("rand",
-                  "rand(shape, {options}) -> Tensor  Returns uniform random numbers in [0, 1).")
-      .def<&randn>("randn",
-                   "randn(shape, {options}) -> Tensor  Returns standard normal random numbers.");
+      .def<&zeros>("zeros(shape, {options}) -> Tensor  Returns a tensor of zeros.")
+      .def<&ones>("ones(shape, {options}) -> Tensor  Returns a tensor of ones.")
+      .def<&full>(
+          "full(shape, value, {options}) -> Tensor  Returns a tensor with this value everywhere.")
+      .def<&arange>(
+          "arange(first, last, step, {options}) -> Tensor  Returns first, first + step, ... up to "
+          "and including last. The default of step is 1.")
+      .def<&rand>("rand(shape, {options}) -> Tensor  Returns uniform random numbers in [0, 1).")
+      .def<&randn>("randn(shape, {options}) -> Tensor  Returns standard normal random numbers.");
 }
 
 void bind_tensor(lua_State* L) {

@@ -193,7 +193,6 @@ Results call_operator(lua_State* L, const std::string& name, Rest rest) {
 
 void bind_tensor_operators(Module& module) {
   module.def<&call_operator>(
-      "op",
       "op(name, ...) -> ...  Calls any operator of LibTorch with LibTorch's own conventions "
       "(dimensions and indices from 0). Named arguments go into a last table.");
 }

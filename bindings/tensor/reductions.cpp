@@ -87,54 +87,48 @@ Tensor argmin(T t, Dim dim, Keep keep) {
 }  // namespace
 
 void bind_tensor_reductions(Class<Tensor>& cls) {
-  cls.def<&sum>("sum",
-                "sum(dims, keep) -> Tensor  Returns the sum over the dimensions (default: all). "
-                "With `keep`, they remain with size 1.")
-      .def<&mean>("mean",
-                  "mean(dims, keep) -> Tensor  Returns the arithmetic mean over the dimensions "
-                  "(default: all).")
-      .def<&deviation>("std",
-                       "std(dims, keep) -> Tensor  Returns the standard deviation with divisor n - "
-                       "1 over the dimensions (default: all).")
-      .def<&logsumexp>("logsumexp",
-                       "logsumexp(dims, keep) -> Tensor  Returns the logarithm of the sum of "
-                       "exp(t) over the dimensions (default: all), without overflow.")
-      .def<&norm>("norm",
-                  "norm(p, dims, keep) -> Tensor  Returns the p-norm (default: p = 2) over the "
-                  "dimensions (default: all).")
+  cls.def<&sum>(
+         "sum(dims, keep) -> Tensor  Returns the sum over the dimensions (default: all). With "
+         "`keep`, they remain with size 1.")
+      .def<&mean>(
+          "mean(dims, keep) -> Tensor  Returns the arithmetic mean over the dimensions (default: "
+          "all).")
+      .def<&deviation>(
+          "std(dims, keep) -> Tensor  Returns the standard deviation with divisor n - 1 over the "
+          "dimensions (default: all).")
+      .def<&logsumexp>(
+          "logsumexp(dims, keep) -> Tensor  Returns the logarithm of the sum of exp(t) over the "
+          "dimensions (default: all), without overflow.")
+      .def<&norm>(
+          "norm(p, dims, keep) -> Tensor  Returns the p-norm (default: p = 2) over the dimensions "
+          "(default: all).")
       .def<&prod>(
-          "prod",
           "prod(dim, keep) -> Tensor  Returns the product over one dimension (default: all).")
-      .def<&max>("max",
-                 "max(dim, keep) -> Tensor, Tensor  Returns the largest element, or the largest "
-                 "values along a dimension and their positions from 1.")
-      .def<&min>("min",
-                 "min(dim, keep) -> Tensor, Tensor  Returns the smallest element, or the smallest "
-                 "values along a dimension and their positions from 1.")
+      .def<&max>(
+          "max(dim, keep) -> Tensor, Tensor  Returns the largest element, or the largest values "
+          "along a dimension and their positions from 1.")
+      .def<&min>(
+          "min(dim, keep) -> Tensor, Tensor  Returns the smallest element, or the smallest values "
+          "along a dimension and their positions from 1.")
       .def<&argmax>(
-          "argmax",
           "argmax(dim, keep) -> Tensor  Returns the position, from 1, of the largest element of a "
           "dimension, or without a dimension that of all elements in row-major order.")
       .def<&argmin>(
-          "argmin",
           "argmin(dim, keep) -> Tensor  Returns the position, from 1, of the smallest element of a "
           "dimension, or without a dimension that of all elements in row-major order.")
-      .def<&sort>("sort",
-                  "sort(dim, descending) -> Tensor, Tensor  Sorts along a dimension (default: the "
-                  "last). Returns the values and their positions from 1.")
+      .def<&sort>(
+          "sort(dim, descending) -> Tensor, Tensor  Sorts along a dimension (default: the last). "
+          "Returns the values and their positions from 1.")
       .def<[](T t, Dim dim) { return t.cumsum(last(t, dim)); }>(
-          "cumsum",
           "cumsum(dim) -> Tensor  Returns the running sum along a dimension (default: the last).")
       .def<[](T t) { return t.to(at::kBool).any(); }>(
-          "any", "any() -> Tensor  Returns whether some element is true or not 0.")
+          "any() -> Tensor  Returns whether some element is true or not 0.")
       .def<[](T t) { return t.to(at::kBool).all(); }>(
-          "all", "all() -> Tensor  Returns whether every element is true or not 0.")
+          "all() -> Tensor  Returns whether every element is true or not 0.")
       .def<[](T t, Dim dim) { return floating(t).softmax(last(t, dim)); }>(
-          "softmax",
           "softmax(dim) -> Tensor  Returns exp(t) normalized to sum 1 along a dimension (default: "
           "the last).")
       .def<[](T t, Dim dim) { return floating(t).log_softmax(last(t, dim)); }>(
-          "log_softmax",
           "log_softmax(dim) -> Tensor  Returns the logarithm of the softmax along a dimension "
           "(default: the last).");
 }

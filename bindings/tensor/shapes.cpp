@@ -82,51 +82,39 @@ std::vector<std::int64_t> read_sizes(const Rest& rest) {
 }
 
 void bind_tensor_shapes(Module& module, Class<Tensor>& cls) {
-  cls.def<&size>("size",
-                 "size(dim) -> table or integer  Returns all sizes, or the size of one dimension.")
-      .def<[](T t) { return t.dim(); }>("dim",
-                                        "dim() -> integer  Returns the number of dimensions.")
-      .def<[](T t) { return t.numel(); }>("numel",
-                                          "numel() -> integer  Returns the number of elements.")
+  cls.def<&size>("size(dim) -> table or integer  Returns all sizes, or the size of one dimension.")
+      .def<[](T t) { return t.dim(); }>("dim() -> integer  Returns the number of dimensions.")
+      .def<[](T t) { return t.numel(); }>("numel() -> integer  Returns the number of elements.")
       .def<&length>("__len", "(#t) -> integer  Returns the size of the first dimension.")
       .def<[](T t) { return dtype_name(t.scalar_type()); }>(
-          "dtype", "dtype() -> string  Returns 'float32', 'float64', 'int64' or 'bool'.")
-      .def<[](T t) { return t.device().str(); }>("device",
-                                                 "device() -> string  Returns 'cpu' or 'cuda:n'.")
-      .def<&reshape>("reshape",
-                     "reshape(sizes) -> Tensor  Returns the same elements in another shape. One "
-                     "size may be -1.")
+          "dtype() -> string  Returns 'float32', 'float64', 'int64' or 'bool'.")
+      .def<[](T t) { return t.device().str(); }>("device() -> string  Returns 'cpu' or 'cuda:n'.")
+      .def<&reshape>(
+          "reshape(sizes) -> Tensor  Returns the same elements in another shape. One size may be "
+          "-1.")
       .def<&expand>(
-          "expand",
           "expand(sizes) -> Tensor  Repeats dimensions of size 1 without copying; -1 keeps a size.")
       .def<&transpose>(
-          "transpose",
           "transpose(first, second) -> Tensor  Exchanges two dimensions (default: the last two).")
       .def<&permute>(
-          "permute",
           "permute(dims) -> Tensor  Returns the tensor with its dimensions in another order.")
       .def<&squeeze>(
-          "squeeze",
           "squeeze(dim) -> Tensor  Removes a dimension of size 1 (default: all of them).")
-      .def<&unsqueeze>("unsqueeze",
-                       "unsqueeze(dim) -> Tensor  Inserts a dimension of size 1 at this place.")
+      .def<&unsqueeze>("unsqueeze(dim) -> Tensor  Inserts a dimension of size 1 at this place.")
       .def<[](T t) { return t.flatten(); }>(
-          "flatten", "flatten() -> Tensor  Returns all elements in one dimension.")
-      .def<[](T t) { return t.clone(); }>("clone",
-                                          "clone() -> Tensor  Returns a copy with its own memory.")
+          "flatten() -> Tensor  Returns all elements in one dimension.")
+      .def<[](T t) { return t.clone(); }>("clone() -> Tensor  Returns a copy with its own memory.")
       .def<[](T t) { return t.detach(); }>(
-          "detach", "detach() -> Tensor  Returns the same values outside the gradient graph.")
-      .def<&to>("to",
-                "to(what or {options}) -> Tensor  Returns the tensor in another dtype or on "
-                "another device, "
-                "given by name or as options.");
+          "detach() -> Tensor  Returns the same values outside the gradient graph.")
+      .def<&to>(
+          "to(what or {options}) -> Tensor  Returns the tensor in another dtype or on another "
+          "device, given by name or as options.");
   module
       .def<&cat>(
-          "cat",
           "cat(tensors, dim) -> Tensor  Returns the tensors joined along a dimension (default 1).")
-      .def<&stack>("stack",
-                   "stack(tensors, dim) -> Tensor  Returns the tensors joined along a new "
-                   "dimension (default 1). Their shapes must agree.");
+      .def<&stack>(
+          "stack(tensors, dim) -> Tensor  Returns the tensors joined along a new dimension "
+          "(default 1). Their shapes must agree.");
 }
 
 }  // namespace pushdown

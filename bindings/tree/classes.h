@@ -5,14 +5,11 @@
 
 namespace pushdown {
 
-class Module;
-
 template <>
-struct ClassName<PhraseTree> {
-  static constexpr const char* value = "Tree";
-  static std::size_t bytes(const PhraseTree& tree) {
-    return tree.words().size() * 2 * sizeof(std::string) + tree.phrases().size() * sizeof(Phrase);
-  }
+inline constexpr auto kClassName<PhraseTree> = "Tree";
+template <>
+inline constexpr auto kHeldBytes<PhraseTree> = [](const PhraseTree& tree) {
+  return tree.words().size() * 2 * sizeof(std::string) + tree.phrases().size() * sizeof(Phrase);
 };
 
 using TreeList = std::vector<std::shared_ptr<PhraseTree>>;

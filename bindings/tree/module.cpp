@@ -158,50 +158,41 @@ void bind_tree(lua_State* L) {
   Module module(L, "tree", "Phrase structure trees: treebanks, trees without supervision, F1.");
   module
       .def<&read_trees>(
-          "read",
           "read(path, {options}) -> table  Returns the trees in bracket notation, as in the Penn "
           "Treebank, of a file, of the files of a folder, or of the files that match a pattern.")
       .def<&parse_trees>(
-          "parse",
           "parse(text, {options}) -> table  Returns the trees in a text in bracket notation.")
-      .def<&save>("save", "save(trees, path)  Writes trees in brackets, one per line.")
-      .def<&own_tree>("tree", "tree{options} -> Tree  Returns a tree of given words and phrases.");
+      .def<&save>("save(trees, path)  Writes trees in brackets, one per line.")
+      .def<&own_tree>("tree{options} -> Tree  Returns a tree of given words and phrases.");
   Class<PhraseTree>(module, "Words and the phrases over them.")
-      .def<&PhraseTree::size>("size", "tree:size() -> integer  Returns the number of words.")
-      .def<&PhraseTree::words>("words", "tree:words() -> table  Returns the words.")
+      .def<&PhraseTree::size>("tree:size() -> integer  Returns the number of words.")
+      .def<&PhraseTree::words>("tree:words() -> table  Returns the words.")
       .def<&PhraseTree::tags>(
-          "tags",
           "tree:tags() -> table  Returns the parts of speech of the words. Unknown ones are empty.")
-      .def<&phrases_of>("phrases",
-                        "tree:phrases() -> table  Returns the phrases as {first=, last=, label=}, "
-                        "outer before inner, left before right.")
-      .def<&spans_of>("spans",
-                      "tree:spans() -> table  Returns the spans {first, last} of the phrases of "
-                      "more than one word, each once.")
-      .def<&binarized_tree>("binarized",
-                            "tree:binarized(branching='right') -> Tree  Returns the tree with at "
-                            "most two daughters per phrase, branching to the 'right' or 'left'. "
-                            "Chains of phrases over the same words become one phrase.")
+      .def<&phrases_of>(
+          "tree:phrases() -> table  Returns the phrases as {first=, last=, label=}, outer before "
+          "inner, left before right.")
+      .def<&spans_of>(
+          "tree:spans() -> table  Returns the spans {first, last} of the phrases of more than one "
+          "word, each once.")
+      .def<&binarized_tree>(
+          "tree:binarized(branching='right') -> Tree  Returns the tree with at most two daughters "
+          "per phrase, branching to the 'right' or 'left'. Chains of phrases over the same words "
+          "become one phrase.")
       .def<&without_punctuation>(
-          "without_punctuation",
           "tree:without_punctuation(tags=) -> Tree  Returns the tree without the words of these "
           "parts of speech, or nil if no word is left.")
-      .def<&brackets>("brackets",
-                      "tree:brackets() -> string  Returns the tree in brackets, in one line.")
+      .def<&brackets>("tree:brackets() -> string  Returns the tree in brackets, in one line.")
       .def<&drawn_as<PhraseTree, "tree", "tree">>(
-          "svg",
-          "tree:svg(path) -> string  Returns a picture of the "
-          "tree as SVG; pd.plot.tree has options. "
-          "Also writes it to the path, if one is given.")
+          "tree:svg(path) -> string  Returns a picture of the tree as SVG; pd.plot.tree has "
+          "options. Also writes it to the path, if one is given.")
       .def<&drawn_as<PhraseTree, "tree_latex", "tree">>(
-          "latex",
           "tree:latex(path) -> string  Returns the tree as a picture of the LaTeX package forest. "
           "Also writes it to the path, if one is given.")
       .def<&text_of>(
-          "text",
           "tree:text{options} -> string  Returns a drawing for the terminal, one word per line.")
       .def<&show>("__show", "show(tree) -> string  Returns a drawing of the tree.")
-      .def<&brackets>("__tostring", "tostring(tree) -> string  Returns the tree in brackets.");
+      .def<&brackets>("tostring(tree) -> string  Returns the tree in brackets.");
   bind_parses(module);
 }
 

@@ -12,12 +12,10 @@
 namespace pushdown {
 
 template <>
-struct ClassName<TreeScore> {
-  static constexpr const char* value = "TreeScore";
-  static std::size_t bytes(const TreeScore& score) {
-    return score.sentences.size() * sizeof(TreeScore::Sentence);
-  }
-};
+inline constexpr auto kClassName<TreeScore> = "TreeScore";
+template <>
+inline constexpr auto kHeldBytes<TreeScore> =
+    [](const TreeScore& score) { return score.sentences.size() * sizeof(TreeScore::Sentence); };
 
 namespace tree_parses {
 
@@ -170,49 +168,47 @@ Json score_table(const TreeScore& score) {
 void bind_parses(Module& module) {
   using namespace tree_parses;
   module
-      .def<&from_distances>("from_distances",
-                            "from_distances(words, distances, {options}) -> Tree  Returns the "
-                            "binary tree that splits at the greatest distance, at the first of "
-                            "several equal ones. `words` is a Tree, a list or a text.")
-      .def<&right>("right_branching",
-                   "right_branching(words) -> Tree  Returns the tree of a sentence in which every "
-                   "left daughter is a word.")
-      .def<&left>("left_branching",
-                  "left_branching(words) -> Tree  Returns the tree of a sentence in which every "
-                  "right daughter is a word.")
+      .def<&from_distances>(
+          "from_distances(words, distances, {options}) -> Tree  Returns the binary tree that "
+          "splits at the greatest distance, at the first of several equal ones. `words` is a Tree, "
+          "a list or a text.")
+      .def<&right>(
+          "right_branching(words) -> Tree  Returns the tree of a sentence in which every left "
+          "daughter is a word.")
+      .def<&left>(
+          "left_branching(words) -> Tree  Returns the tree of a sentence in which every right "
+          "daughter is a word.")
       .def<&balanced_tree>(
-          "balanced",
           "balanced(words, {options}) -> Tree  Returns the balanced binary tree of a sentence.")
-      .def<&random>("random",
-                    "random(words, {options}) -> Tree  Returns a random binary tree: the place of "
-                    "each split is uniformly random.")
-      .def<&baseline>("baseline",
-                      "baseline(sentences, kind, {options}) -> table  Returns a tree for each "
-                      "sentence: 'right', 'left', 'balanced' (with shape) or 'random' (with seed).")
-      .def<&score>("score",
-                   "score(induced, gold, {options}) -> TreeScore  Returns unlabelled precision, "
-                   "recall and F1 of a list of trees with respect to gold trees.");
+      .def<&random>(
+          "random(words, {options}) -> Tree  Returns a random binary tree: the place of each split "
+          "is uniformly random.")
+      .def<&baseline>(
+          "baseline(sentences, kind, {options}) -> table  Returns a tree for each sentence: "
+          "'right', 'left', 'balanced' (with shape) or 'random' (with seed).")
+      .def<&score>(
+          "score(induced, gold, {options}) -> TreeScore  Returns unlabelled precision, recall and "
+          "F1 of a list of trees with respect to gold trees.");
   Class<TreeScore>(module, "Unlabelled F1, with the settings of its measurement.")
       .def<[](const TreeScore& score) { return 100 * score.f1; }>(
-          "f1", "score:f1() -> number  Returns F1 in percent.")
+          "score:f1() -> number  Returns F1 in percent.")
       .def<[](const TreeScore& score) { return 100 * score.precision; }>(
-          "precision", "score:precision() -> number  Returns precision in percent.")
+          "score:precision() -> number  Returns precision in percent.")
       .def<[](const TreeScore& score) { return 100 * score.recall; }>(
-          "recall", "score:recall() -> number  Returns recall in percent.")
-      .def<[](const TreeScore& score) { return score.settings; }>(
-          "settings", "score:settings() -> table  Returns every option of the measurement.")
-      .def<&sentences_of>("sentences",
-                          "score:sentences() -> table  Returns for each scored sentence its "
-                          "number, words, spans (common, induced, gold), precision, recall and f1.")
-      .def<&labels_of>("labels",
-                       "score:labels() -> table  Returns for each label of the gold trees the "
-                       "number of its phrases (gold), the number of those that are spans of the "
-                       "induced trees (found), and the recall in percent.")
-      .def<&score_table>("to_table",
-                         "score:to_table() -> table  Returns a table of f1, precision, recall, the "
-                         "numbers of sentences scored and left_out, and settings.")
+          "score:recall() -> number  Returns recall in percent.")
+      .def<&TreeScore::settings>(
+          "score:settings() -> table  Returns every option of the measurement.")
+      .def<&sentences_of>(
+          "score:sentences() -> table  Returns for each scored sentence its number, words, spans "
+          "(common, induced, gold), precision, recall and f1.")
+      .def<&labels_of>(
+          "score:labels() -> table  Returns for each label of the gold trees the number of its "
+          "phrases (gold), the number of those that are spans of the induced trees (found), and "
+          "the recall in percent.")
+      .def<&score_table>(
+          "score:to_table() -> table  Returns a table of f1, precision, recall, the numbers of "
+          "sentences scored and left_out, and settings.")
       .def<&score_text>(
-          "__tostring",
           "tostring(score) -> string  Returns one line with the numbers and the settings.");
 }
 

@@ -110,7 +110,9 @@ end
 local function core_source(name, doc)
   local texts = {}
   for _, length in ipairs { 40, 24, 14 } do texts[#texts + 1] = '"' .. doc:sub(1, length) end
-  texts[#texts + 1] = ('"%s"'):format(name:match '[%w_]+$' or name)
+  for _, form in ipairs { '"%s(', '"%s{', ':%s(', ':%s{', '"%s"' } do
+    texts[#texts + 1] = form:format(name:match '[%w_]+$' or name)
+  end
   local usage, sentence = doc:match '^(.-)  +(.*)$'
   local width = pd.process.columns 'stdout' or 98
   return ('%s\n%s\n%s'):format(name .. (usage and '   ' .. usage or ''), wrapped(sentence or doc, width, '  '),

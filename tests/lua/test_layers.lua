@@ -117,6 +117,20 @@ test('what the library may do is not caught', function()
   }, '\n'), '')
 end)
 
+test('only listed files keep state of a thread', function()
+  local listed = {}
+  local page = files.read(pd.root .. '/docs/conventions.md'):match '## State of a thread(.-)\n## '
+  for path in page:gmatch '`(src/[%w_/]+%.%w+)`' do listed[path] = true end
+  for _, path in ipairs(files.find(pd.root .. '/src', '%.[hc]p*u?$')) do
+    if files.read(pd.root .. '/src/' .. path):find '%f[%w_]thread_local%f[^%w_]' then
+      local name = 'src/' .. path
+      assert(listed[name], name .. ' has a thread_local variable that docs/conventions.md does not list')
+      listed[name] = nil
+    end
+  end
+  test.equal(next(listed), nil)
+end)
+
 test('every Lua test ends with test.finish', function()
   -- Without test.finish() failures would have no effect.
   for _, name in ipairs(files.find(pd.root .. '/tests/lua', '^test_.*%.lua$')) do

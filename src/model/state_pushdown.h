@@ -128,6 +128,8 @@ class StatePushdown : public Network, public TraceableNetwork {
   Weights weights(bool discrete) const;
   // Returns whether a pass uses the discrete weights: evaluations only, or all passes.
   bool is_discrete(const Random* noise) const;
+  // The definition (state_pushdown_stepwise.cpp).
+  struct Stepwise;
   Passes advance_stepwise(const Tensor& words, const Refinement& refinement,
                           const StatePushdownState& state, const Weights& weights) const;
   // For the kernel (state_pushdown_fast.cpp).

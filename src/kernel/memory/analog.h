@@ -66,8 +66,8 @@ struct AnalogMemory {
     team.sync();
     each(team, symbols, [&](Index i) { reading[i] = 0; });
     sections.read(u, true, F(1), [&](Index place, F share) {
-      const Index of = static_cast<Index>(kinds[place]);
-      if (of >= 0 && of % team.size() == team.id()) reading[of] += share;
+      const Index kind = static_cast<Index>(kinds[place]);
+      if (kind >= 0 && kind % team.size() == team.id()) reading[kind] += share;
     });
     if (team.id() != 0) return;
     F length = 0;

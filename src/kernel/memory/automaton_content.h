@@ -36,19 +36,19 @@ struct AutomatonContent {
   PUSHDOWN_DEVICE void write_edges(const Team& team, const Row& to) const {
     for (Index j = oldest + 1; j <= head(); ++j)
       for (Index r = 0; r < (1 + m) * c; ++r) {
-        const F* own = row(j, r);
-        F* other = to(j, r);
-        each_between(team, begin(), j * c, [&](Index e) { other[e] = own[e]; });
+        const F* edges = row(j, r);
+        F* target = to(j, r);
+        each_between(team, begin(), j * c, [&](Index e) { target[e] = edges[e]; });
       }
   }
   template <class Team, class Row>
   PUSHDOWN_DEVICE void read_edges(const Team& team, const Row& from) const {
     for (Index j = oldest + 1; j <= head(); ++j)
       for (Index r = 0; r < (1 + m) * c; ++r) {
-        F* own = row(j, r);
-        const F* other = from(j, r);
+        F* edges = row(j, r);
+        const F* source = from(j, r);
         each_between(team, begin(), head() * c,
-                     [&](Index e) { own[e] = e < j * c ? other[e] : F(0); });
+                     [&](Index e) { edges[e] = e < j * c ? source[e] : F(0); });
       }
   }
 
@@ -59,9 +59,9 @@ struct AutomatonContent {
   PUSHDOWN_DEVICE void add_edges(const Team& team, Index j, const Row& edges, const Row& gradients,
                                  F* forward_gradients) const {
     for (Index r = 0; r < (1 + m) * c; ++r) {
-      const F* own = row(j, r);
+      const F* slopes = row(j, r);
       F* to = gradients(j, r);
-      each_between(team, begin(), j * c, [&](Index e) { to[e] += own[e]; });
+      each_between(team, begin(), j * c, [&](Index e) { to[e] += slopes[e]; });
     }
     each_between(team, begin(), j * c, [&](Index e) {
       F sum = 0;
@@ -71,8 +71,8 @@ struct AutomatonContent {
     each(team, c, [&](Index b) {
       F sum = 0;
       for (Index channel = 0; channel <= m; ++channel) {
-        const F *own = row(j, channel * c + b), *edge = edges(j, channel * c + b);
-        for (Index e = begin(); e < j * c; ++e) sum += own[e] * edge[e];
+        const F *slopes = row(j, channel * c + b), *edge = edges(j, channel * c + b);
+        for (Index e = begin(); e < j * c; ++e) sum += slopes[e] * edge[e];
       }
       forward_gradients[j * c + b] -= sum;
     });

@@ -28,11 +28,11 @@ template <class F, class Team>
 PUSHDOWN_DEVICE void expected_values(const Team& team, const F* given, F* chances, F* expected,
                                      Index groups, Index values) {
   each(team, groups, [&](Index k) {
-    const F* own = given + k * values;
+    const F* scores = given + k * values;
     F* chance = chances + k * values;
-    F largest = own[0], sum = 0, mean = 0;
-    for (Index i = 1; i < values; ++i) largest = own[i] > largest ? own[i] : largest;
-    for (Index i = 0; i < values; ++i) sum += chance[i] = exponential(own[i] - largest);
+    F largest = scores[0], sum = 0, mean = 0;
+    for (Index i = 1; i < values; ++i) largest = scores[i] > largest ? scores[i] : largest;
+    for (Index i = 0; i < values; ++i) sum += chance[i] = exponential(scores[i] - largest);
     for (Index i = 0; i < values; ++i) {
       chance[i] /= sum;
       mean += static_cast<F>(i) * chance[i];
@@ -65,10 +65,10 @@ template <class F, class Team, class From, class Run>
 PUSHDOWN_DEVICE void mix(const Team& team, F* to, Index rows, Index width, Index count,
                          const F* weights, const From& from, const Run&) {
   each(team, rows * width, [&](Index i) {
-    const Index at = i / width, k = i - at * width;
+    const Index cell = i / width, k = i - cell * width;
     F sum = 0;
     for (Index a = 0; a < count; ++a)
-      if (const F* source = from(a, at)) sum += weights[a * width + k] * source[k];
+      if (const F* source = from(a, cell)) sum += weights[a * width + k] * source[k];
     to[i] = sum;
   });
 }
@@ -82,11 +82,11 @@ PUSHDOWN_DEVICE void sum_products(const Team& team, F* out, const F* given, Inde
   sums<F>(
       team, count * memories, [&](Index) { return rows * part; },
       [&](Index i) {
-        const Index own = i / count, a = i - own * count;
-        return [&, a, own](Index term) {
-          const Index at = term / part, k = own * part + term - at * part;
-          const F* source = from(a, at);
-          return source != nullptr ? given[at * width + k] * source[k] : F(0);
+        const Index memory = i / count, a = i - memory * count;
+        return [&, a, memory](Index term) {
+          const Index cell = term / part, k = memory * part + term - cell * part;
+          const F* source = from(a, cell);
+          return source != nullptr ? given[cell * width + k] * source[k] : F(0);
         };
       },
       [&](Index i, F sum) { out[i] = sum; });

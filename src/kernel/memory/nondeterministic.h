@@ -134,9 +134,9 @@ struct NondeterministicStackMemory {
     copy(content.forward(), memory.forward + last * c, c);
     const Index from = memory.size.lowest(last) * c;
     for (Index i = 0; i < m * c; ++i) {
-      const F* own = memory.row(memory.columns, last, c + i);
+      const F* edges = memory.row(memory.columns, last, c + i);
       F sum = 0;
-      for (Index e = from; e < last * c; ++e) sum += own[e];
+      for (Index e = from; e < last * c; ++e) sum += edges[e];
       last_vectors[i] = sum;
     }
     copy(content.vectors(), last_vectors, m * c);
@@ -330,9 +330,9 @@ struct NondeterministicStackMemory {
       if (m == 0)
         slope[b] += reading_gradient[shape.automaton.state_symbol ? b : b % memory.size.symbols];
       for (Index k = 0; k < m; ++k) {
-        const F given = reading_gradient[b * m + k];
-        slope[b] += given * head_vectors[k * c + b];
-        content.vectors()[k * c + b] = given * u[b];
+        const F read_slope = reading_gradient[b * m + k];
+        slope[b] += read_slope * head_vectors[k * c + b];
+        content.vectors()[k * c + b] = read_slope * u[b];
       }
     }
     // Columns without readings; nothing reaches the weights of earlier runs.

@@ -269,12 +269,12 @@ struct FixedLoops : FixedColumns<F, kQ, kS, kLimited> {
           clear(column(m, m.numerators, j - d) + channel * row_of(m, j - d), kC * row_of(m, j - d));
       gather<kColumns, kColumnVectors, kFresh>(m, channel, j, first, last, start, common);
       for (int d = 0; d < kColumns; ++d) {
-        const Index own = end_of(j - d), low = own < start ? own : start;
+        const Index column_end = end_of(j - d), low = column_end < start ? column_end : start;
         if (kLimited) gather<1, kAlone>(m, channel, j - d, first, last, first_of(m, j - d), low);
         if (kFresh && d > 0)
-          gather<1, kAlone, kFresh>(m, channel, j - d, first, last, common, own);
+          gather<1, kAlone, kFresh>(m, channel, j - d, first, last, common, column_end);
         else
-          gather<1, kAlone>(m, channel, j - d, first, last, common, own);
+          gather<1, kAlone>(m, channel, j - d, first, last, common, column_end);
       }
     }
   }

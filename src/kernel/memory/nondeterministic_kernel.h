@@ -62,8 +62,8 @@ struct NondeterministicSize {
   PUSHDOWN_INLINE std::int64_t edge_rows() const { return (1 + channels) * configurations(); }
   // At least the length of every row.
   PUSHDOWN_INLINE std::int64_t longest_row() const {
-    const std::int64_t all = end(nodes()), limited = end(window) + 2 * kNodePadding;
-    return window == 0 || all < limited ? all : limited;
+    const std::int64_t unlimited = end(nodes()), limited = end(window) + 2 * kNodePadding;
+    return window == 0 || unlimited < limited ? unlimited : limited;
   }
   // Sizes of forward_gradients and of popped_gradient.
   PUSHDOWN_INLINE std::int64_t forward_gradients() const { return end(nodes()); }

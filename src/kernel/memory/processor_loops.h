@@ -49,10 +49,10 @@ void expected_values(const LoneThread&, const F* given, F* chances, F* expected,
                      Index values) {
   const Index count = groups * values;
   for (Index k = 0; k < groups; ++k) {
-    const F* own = given + k * values;
-    F largest = own[0];
-    for (Index i = 1; i < values; ++i) largest = own[i] > largest ? own[i] : largest;
-    for (Index i = 0; i < values; ++i) chances[k * values + i] = own[i] - largest;
+    const F* scores = given + k * values;
+    F largest = scores[0];
+    for (Index i = 1; i < values; ++i) largest = scores[i] > largest ? scores[i] : largest;
+    for (Index i = 0; i < values; ++i) chances[k * values + i] = scores[i] - largest;
   }
   // Later rows, or the padding, come after it.
   clear(chances + count, row_size(count) - count);

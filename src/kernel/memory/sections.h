@@ -70,9 +70,10 @@ struct SectionMemory {
     return updates * row + kRowPadding;
   }
   PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
-    const Count made = shape.steps - 1, u = updates_of(shape), k = shape.sections.memories;
-    return ends_of(shape) * (part_size(made, 3 * k) + part_size<Count>(made, chances_of(shape)) +
-                             part_size<Count>(u, k * shape.sections.size) + k) +
+    const Count pieces = shape.steps - 1, u = updates_of(shape), k = shape.sections.memories;
+    return ends_of(shape) *
+               (part_size(pieces, 3 * k) + part_size<Count>(pieces, chances_of(shape)) +
+                part_size<Count>(u, k * shape.sections.size) + k) +
            k * Sections<F>::tape_size(u, shape.sections.ends, Count{shape.held});
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
@@ -184,21 +185,21 @@ struct SectionMemory {
   PUSHDOWN_DEVICE void backward(const Team& team, Index u, const F* reading_gradient, F* out) {
     const F *first = actions_of(0, u), *last = actions_of(ends - 1, u);
     for (Index k = 0; k < memories; ++k) {
-      const auto own = sections(k);
+      const auto memory = sections(k);
       for (Index end = 0; end < ends; ++end, reading_gradient += m) {
         F slope = read_backward(team, held + u, end, k, actions_of(end, u)[2 * memories + k],
                                 reading_gradient);
         if (u == made - 1) slope += length_gradient[end * memories + k];
         if (team.id() == 0) strength_backward(end, u, kRead, k, slope, out + end * end_rows);
       }
-      own.update_backward(team, held + u, first[memories + k], last[memories + k],
-                          [&](F push, F pop, F bottom_push, F bottom_pop) {
-                            strength_backward(0, u, kPush, k, push, out);
-                            strength_backward(0, u, kPop, k, pop, out);
-                            if (ends == 1) return;
-                            strength_backward(1, u, kPush, k, bottom_push, out + end_rows);
-                            strength_backward(1, u, kPop, k, bottom_pop, out + end_rows);
-                          });
+      memory.update_backward(team, held + u, first[memories + k], last[memories + k],
+                             [&](F push, F pop, F bottom_push, F bottom_pop) {
+                               strength_backward(0, u, kPush, k, push, out);
+                               strength_backward(0, u, kPop, k, pop, out);
+                               if (ends == 1) return;
+                               strength_backward(1, u, kPush, k, bottom_push, out + end_rows);
+                               strength_backward(1, u, kPop, k, bottom_pop, out + end_rows);
+                             });
     }
     for (Index end = 0; end < ends; ++end) {
       const F* v = vectors_of(vectors, end, held + u);
@@ -213,10 +214,11 @@ struct SectionMemory {
     for (Index k = 0; k < memories; ++k)
       for (Index end = 0; end < ends; ++end, reading_gradient += m) {
         F* slope = length_gradient + end * memories + k;
-        const F found = held == 0 ? F(0)
-                                  : read_backward(team, held - 1, end, k,
-                                                  lengths[end * memories + k], reading_gradient);
-        if (team.id() == 0) *slope = found;
+        const F slope_of_length =
+            held == 0 ? F(0)
+                      : read_backward(team, held - 1, end, k, lengths[end * memories + k],
+                                      reading_gradient);
+        if (team.id() == 0) *slope = slope_of_length;
       }
     team.sync();
     give(

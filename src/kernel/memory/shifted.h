@@ -114,10 +114,10 @@ struct ShiftedMemory {
   PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
     const ShiftedReach reaches(shape);
     const Count row = row_size(static_cast<Index>(shape.shifted.size));
-    Count all = Count{kept(shape)} * (actions(shape) + 1);
-    if (!shape.shifted.taped) return (all + 2 * reaches.most_rows()) * row + distance_row(shape);
-    for (Index u = -1; u + 1 < shape.steps; ++u) all += reaches.rows(u);
-    return all * row + distance_row(shape);
+    Count rows = Count{kept(shape)} * (actions(shape) + 1);
+    if (!shape.shifted.taped) return (rows + 2 * reaches.most_rows()) * row + distance_row(shape);
+    for (Index u = -1; u + 1 < shape.steps; ++u) rows += reaches.rows(u);
+    return rows * row + distance_row(shape);
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
     const Index row = row_size(static_cast<Index>(shape.shifted.size));
@@ -230,8 +230,8 @@ struct ShiftedMemory {
       each(team, width, [&](Index k) { body(k, k * read + c); });
     else
       each(team, width, [&](Index k) {
-        const Index own = k / part;
-        body(k, (own * (read - 1) + c) * part + k);
+        const Index memory = k / part;
+        body(k, (memory * (read - 1) + c) * part + k);
       });
   }
   template <class Team>
@@ -366,12 +366,12 @@ struct ShiftedMemory {
       each(team, row, [&](Index k) { slope[k] = rest_gradient[k]; });
     for (Index d = low; d <= last(after); ++d) {
       if (d > old_low && d < last(before)) d = last(before);
-      const F* own = gradient + (d - low) * row;
+      const F* slopes = gradient + (d - low) * row;
       for (Index a = 0; a < count; ++a) {
         const Index s = source(a, d);
         if (s >= kValue || !outside(s, before)) continue;
         const F* weight = w + a * row;
-        each(team, row, [&](Index k) { slope[k] += own[k] * weight[k]; });
+        each(team, row, [&](Index k) { slope[k] += slopes[k] * weight[k]; });
       }
     }
     F* spent = gradient;

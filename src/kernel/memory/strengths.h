@@ -134,12 +134,12 @@ struct Sections {
     Index partial = -1;
     window(u, top, length, [&](Index i, F strength, F room) {
       const bool whole = strength <= room;
-      const F given = slope(i, whole ? strength : room);
+      const F share_slope = slope(i, whole ? strength : room);
       if (!whole) {
-        below = -given;
+        below = -share_slope;
         partial = i;
       } else if (i % team.size() == team.id()) {
-        gradient[i] += given;
+        gradient[i] += share_slope;
       }
     });
     if (partial < 0) return 0;

@@ -22,13 +22,14 @@ Traced Traced::softmax_of_groups(std::int64_t size) const {
 Traced Traced::greatest_of_groups(std::int64_t size) const {
   return trace_->groups(StepOp::greatest, *this, size);
 }
-Traced Traced::narrow(std::int64_t, std::int64_t first, std::int64_t count) const {
+Traced Traced::narrow(std::int64_t dimension, std::int64_t first, std::int64_t count) const {
+  if (dimension != 1) throw std::logic_error("a recorded vector has only dimension 1");
   return trace_->slice(*this, first, count);
 }
-std::vector<Traced> Traced::chunk(std::int64_t parts, std::int64_t) const {
+std::vector<Traced> Traced::chunk(std::int64_t parts, std::int64_t dimension) const {
   const auto each = size() / parts;
   std::vector<Traced> result;
-  for (std::int64_t k = 0; k < parts; ++k) result.push_back(narrow(1, k * each, each));
+  for (std::int64_t k = 0; k < parts; ++k) result.push_back(narrow(dimension, k * each, each));
   return result;
 }
 

@@ -9,7 +9,7 @@ WORKDIR /src
 COPY scripts/tools/install_packages.sh scripts/tools/
 RUN scripts/tools/install_packages.sh build
 COPY . .
-RUN cmake --preset release -D PUSHDOWN_TESTS=OFF \
+RUN cmake --preset release -D PUSHDOWN_TESTS=OFF -D PUSHDOWN_PROCESSORS=all \
  && cmake --build --preset release \
  && cmake --install build/release --prefix /opt/pushdown
 

@@ -103,7 +103,9 @@ install: build
 uninstall:
 	@cmake -D PREFIX='$(PREFIX)' -P cmake/uninstall.cmake
 
-package: build
+package: packages
+	cmake --preset release -D PUSHDOWN_PROCESSORS=all
+	cmake --build --preset release -j $(JOBS)
 	cd $(BUILD) && cpack -G DEB
 
 wheel: packages

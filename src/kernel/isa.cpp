@@ -8,11 +8,11 @@ namespace pushdown {
 
 std::vector<Isa> usable_isas() {
   std::vector<Isa> isas{Isa::baseline};
-#ifdef PUSHDOWN_X86
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (avx2) isas.push_back(Isa::avx2);
-  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+#ifdef PUSHDOWN_WITH_AVX2
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) isas.push_back(Isa::avx2);
+#endif
+#ifdef PUSHDOWN_WITH_AVX512
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     isas.push_back(Isa::avx512);
 #endif

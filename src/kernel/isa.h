@@ -18,10 +18,6 @@
 #define PUSHDOWN_JOIN(a, b) PUSHDOWN_JOIN_(a, b)
 #define PUSHDOWN_ISA_NAMESPACE PUSHDOWN_JOIN(isa_, PUSHDOWN_ISA)
 #define PUSHDOWN_OWN_ISA Isa::PUSHDOWN_ISA
-// PUSHDOWN_BASELINE_ONLY: a build without the other instruction sets, which compiles faster.
-#if (defined(__x86_64__) || defined(_M_X64)) && !defined(PUSHDOWN_BASELINE_ONLY)
-#define PUSHDOWN_X86
-#endif
 
 namespace pushdown {
 
@@ -43,8 +39,10 @@ Kernel isa_kernel(const Arguments&... arguments);
 // Returns the table for `isa`, one of usable_isas().
 template <class Kernel, class... Arguments>
 Kernel kernel_for(Isa isa, const Arguments&... arguments) {
-#ifdef PUSHDOWN_X86
+#ifdef PUSHDOWN_WITH_AVX512
   if (isa == Isa::avx512) return isa_kernel<Kernel, Isa::avx512>(arguments...);
+#endif
+#ifdef PUSHDOWN_WITH_AVX2
   if (isa == Isa::avx2) return isa_kernel<Kernel, Isa::avx2>(arguments...);
 #endif
   return isa_kernel<Kernel, Isa::baseline>(arguments...);

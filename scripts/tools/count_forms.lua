@@ -1,6 +1,7 @@
 -- Counts the forms in which a thing exists, and the places that a new thing touches, and prints them beside their bars:
 --   luajit scripts/tools/count_forms.lua
--- Checks that each function of the paths in docs/architecture.md calls the next one, and fails where one does not.
+-- Checks that each function of the paths in docs/architecture.md calls the next one, and that the files of its reading
+-- order exist, and fails otherwise.
 local function lines_of(command)
   local pipe, lines = assert(io.popen(command)), {}
   for line in pipe:lines() do lines[#lines + 1] = line end
@@ -79,8 +80,9 @@ local rows = {
       "src bindings scripts tests docs ':!scripts/experiments'") },
   { 'functions from an epoch to the loop, CPU', 18, check_path 'Functions from an epoch to the loop' },
   { 'functions from an epoch to the loop, device', 22, check_path 'Functions from an epoch to the loop on a device' },
-  { 'members by which a network may decline to give a gradient', 1,
-    #matches([[virtual .*(return (\{\}|nullptr|std::nullopt);|= 0;  // may decline)]], 'src/model/network.h') },
+  { 'virtual functions of a network that compute a gradient or say how', 1,
+    #matches([[virtual (Tensor log_prob|[\w:<>]*(Route|Losses|DirectPassPtr|HigherOrderNetwork|StepPlanPtr)\b)]],
+      'src/model/network.h') },
   { 'returns of {}, nullptr, nullopt in model and recurrence', nil,
     #matches([[return (\{\}|nullptr|std::nullopt);]], 'src/model src/recurrence') },
   { 'classes named Pass', 2, #matches([[^ *class \w*Pass\b.*\{]], 'src') },
@@ -88,6 +90,16 @@ local rows = {
     #lines_of "git ls-files 'scripts/experiments/*/train*.lua' 'scripts/experiments/*/scores.lua'" },
   { 'lines without results and generated pages', nil, count_lines() },
 }
+-- The files of the table under "Reading order" exist.
+local inside = false
+for line in io.lines 'docs/architecture.md' do
+  if line:find '^#' then inside = line == '## Reading order' end
+  local path = inside and line:match '^| %d+ | `([%w_/.]+)` |'
+  if path and not io.open(path) then
+    io.stderr:write('docs/architecture.md, Reading order: there is no ' .. path .. '\n')
+    broken = broken + 1
+  end
+end
 for _, row in ipairs(rows) do
   local bar = row[2] and ('bar %d%s'):format(row[2], row[3] > row[2] and ', missed' or '') or ''
   print(('%-62s %7d  %s'):format(row[1], row[3], bar))

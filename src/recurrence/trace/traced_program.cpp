@@ -39,13 +39,12 @@ TracedProgram with_nodes(const TracedProgram& from, const std::vector<int>& orde
     node.array = static_cast<int>(program.arrays.size()) - 1;
   }
   program.output = rename(from.output);
-  // Parts of others have no place of their own in the order.
-  program.after = static_cast<int>(std::find_if(order.begin(), order.end(),
-                                                [&](int n) {
-                                                  return n >= from.after && n < appended &&
-                                                         from.nodes[at(n)].op != StepOp::slice;
-                                                }) -
-                                   order.begin());
+  // Nodes that are not computed, as constants, may come before the loop whose nodes read them.
+  const auto follows = [&](int n) {
+    return n >= from.after && n < appended && row_of(from.nodes[at(n)].op).is_computed();
+  };
+  program.after =
+      static_cast<int>(std::find_if(order.begin(), order.end(), follows) - order.begin());
   for (const int n : from.supplied)
     if (rename(n) >= 0) program.supplied.push_back(rename(n));
   program.begin_symbol = from.begin_symbol;

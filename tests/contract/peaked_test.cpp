@@ -11,19 +11,14 @@
 #include "base/lost_precision.h"
 #include "model/language_model.h"
 #include "stack/automaton_state.h"
+#include "support/gradients.h"
 #include "train/learning/gradient.h"
 #include "train/optimizing/optimizer.h"
 
 namespace pushdown::peaked_test {
 namespace {
 
-Tensor random_words(std::int64_t batch, std::int64_t length) {
-  Random random(1);
-  Tensor words = at::empty({batch, length}, at::kLong);
-  for (std::int64_t i = 0; i < words.numel(); ++i)
-    words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(3));
-  return words;
-}
+using testing_support::random_words;
 
 std::vector<Json> stacks() {
   std::vector<Json> all;
@@ -98,7 +93,7 @@ bool agree(double scale) { return scale <= 20 || scale >= 1e20; }
 bool holds(const Json& stack, double scale) { return stack["kind"] != "tape" || scale < 1e20; }
 
 TEST(Peaked, WeightsOfTheStackStayFiniteAndAgreeWithDoublePrecision) {
-  const Tensor words = random_words(2, 30);
+  const Tensor words = random_words(2, 30, 3, 1);
   for (const Json& stack : stacks())
     for (const bool kernels : {true, false})
       for (const double scale : kScales) {
@@ -114,7 +109,7 @@ TEST(Peaked, WeightsOfTheStackStayFiniteAndAgreeWithDoublePrecision) {
 }
 
 TEST(Peaked, AllWeightsStayFinite) {
-  const Tensor words = random_words(2, 30);
+  const Tensor words = random_words(2, 30, 3, 1);
   for (const Json& stack : stacks())
     for (const bool kernels : {true, false})
       for (const double scale : kScales)
@@ -124,7 +119,7 @@ TEST(Peaked, AllWeightsStayFinite) {
 }
 
 TEST(Peaked, AThousandSymbols) {
-  const Tensor words = random_words(1, 1000);
+  const Tensor words = random_words(1, 1000, 3, 1);
   for (const Json& stack : {Json{{"kind", "nondeterministic"}, {"states", 1}},
                             {{"kind", "nondeterministic"}, {"states", 1}, {"normalized", false}},
                             {{"kind", "nondeterministic"}, {"window", 20}},
@@ -164,7 +159,7 @@ TEST(Peaked, NoDenormalNumberReachesTheArithmetic) {
   // Whole vectors are read beyond the ends of rows, so what others have left in memory must not
   // look like denormal numbers: each byte of new memory is 0x3c.
   mallopt(M_PERTURB, 0xc3);
-  const Tensor words = random_words(2, 60);
+  const Tensor words = random_words(2, 60, 3, 1);
   int without = 0;
   for (const Json& stack : stacks()) {
     for (const double scale : {1.0, 5.0, 20.0, 100.0})
@@ -242,7 +237,7 @@ double moved_by_rounding(const LanguageModel& model, const Tensor& words) {
 // Through the recorded step. Most networks with such weights amplify the rounding of their weights;
 // what else makes single precision wrong is reported.
 TEST(LostRuns, OfNetworksAreReported) {
-  const Tensor words = random_words(3, 40);
+  const Tensor words = random_words(3, 40, 3, 1);
   int told = 0;
   for (const bool normalized : {true, false})
     for (const double scale : {1.0, 20.0, 100.0, 1000.0})

@@ -50,7 +50,7 @@ TEST_P(Together, SeveralModelsEqualEachAlone) {
   for (int m = 0; m < 3; ++m) {
     alone.push_back(make_model(GetParam(), "float64", true, 10 + m, true));
     together.push_back(make_model(GetParam(), "float64", true, 10 + m, true));
-    words.push_back(random_words(kBatches[m], kLengths[m], m));
+    words.push_back(random_words(kBatches[m], kLengths[m], 3, static_cast<std::uint64_t>(m)));
     wanted.push_back(alone.back().log_probabilities(words.back()));
     (wanted.back() * (m + 1)).sum().backward();
   }

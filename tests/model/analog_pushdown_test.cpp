@@ -9,7 +9,8 @@
 
 #include "model/recognizer.h"
 #include "support/golden.h"
-#include "support/gradient.h"
+#include "support/gradients.h"
+#include "support/message.h"
 
 namespace pushdown::analog_pushdown_test {
 namespace {
@@ -183,22 +184,6 @@ NetworkPtr make_network(const Setting& set, std::uint64_t seed) {
   ModuleContext context{set.strings + set.end_symbols, at::kDouble, &random, set.end_symbols};
   return analog_pushdown_network().make(network_options(set), context, registered_kinds());
 }
-Tensor random_words(std::int64_t batch, std::int64_t length, std::uint64_t below,
-                    std::uint64_t seed) {
-  Random random(seed);
-  Tensor words = at::empty({batch, length}, at::kLong);
-  for (std::int64_t i = 0; i < words.numel(); ++i)
-    words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(below));
-  return words;
-}
-Tensor random_numbers(at::IntArrayRef shape, std::uint64_t seed) {
-  Random random(seed);
-  Tensor values = at::empty(shape, at::kDouble);
-  for (std::int64_t i = 0; i < values.numel(); ++i)
-    values.data_ptr<double>()[i] = random.uniform(-1, 1);
-  return values;
-}
-
 class AnalogPushdown : public testing::TestWithParam<Setting> {};
 
 std::vector<Setting> settings() {
@@ -225,12 +210,12 @@ TEST_P(AnalogPushdown, FollowsItsEquationsAndTheirDerivatives) {
     const Tensor words = random_words(4, 9, set.strings + set.end_symbols, seed + 90);
     const Tensor hiddens = network->run(words, nullptr);
     ASSERT_EQ(hiddens.sizes(), (std::vector<std::int64_t>{4, 10, set.states + 2}));
-    const Tensor factor = random_numbers(hiddens.sizes(), seed + 7);
+    const Tensor factor = random_tensor(hiddens.sizes(), seed + 7);
     (hiddens * factor).sum().backward();
     double slope = 0, wanted_slope = 0;
     std::map<std::string, DualTensor> parameters;
     for (const auto& [name, tensor] : network->parameters()) {
-      const Tensor direction = random_numbers(tensor.sizes(), seed + 17);
+      const Tensor direction = random_tensor(tensor.sizes(), seed + 17);
       parameters[name] = {tensor.detach().contiguous(), direction};
       slope += (tensor.grad() * direction).sum().item<double>();
     }
@@ -280,12 +265,12 @@ TEST_P(AnalogPushdown, RefinementFollowsItsEquations) {
         }
         const auto count = 7 * kPasses + 1;
         ASSERT_EQ(hiddens.sizes(), (std::vector<std::int64_t>{4, count, set.states + 2}));
-        const Tensor factor = random_numbers(hiddens.sizes(), seed + 7);
+        const Tensor factor = random_tensor(hiddens.sizes(), seed + 7);
         (hiddens * factor).sum().backward();
         double slope = 0, wanted_slope = 0;
         std::map<std::string, DualTensor> parameters;
         for (const auto& [name, tensor] : network->parameters()) {
-          const Tensor direction = random_numbers(tensor.sizes(), seed + 17);
+          const Tensor direction = random_tensor(tensor.sizes(), seed + 17);
           parameters[name] = {tensor.detach().contiguous(), direction};
           slope += (tensor.grad() * direction).sum().item<double>();
         }
@@ -305,72 +290,16 @@ TEST_P(AnalogPushdown, RefinementFollowsItsEquations) {
     }
 }
 
-TEST_P(AnalogPushdown, GradientsMatchFiniteDifferences) {
-  if (!GetParam().exact) GTEST_SKIP() << "the derivative of the reading is an approximation";
-  const NetworkPtr network = make_network(GetParam(), 3);
-  const Tensor words = random_words(4, 7, GetParam().strings, 4);
-  std::vector<Tensor> leaves;
-  for (const auto& [name, tensor] : network->parameters()) leaves.push_back(tensor);
-  EXPECT_LT(gradient_error(leaves, [&] { return network->run(words, nullptr).pow(2).sum(); }),
-            1e-7);
-}
-
-TEST_P(AnalogPushdown, PiecesAndSingleStringsGiveTheSame) {
-  const NetworkPtr network = make_network(GetParam(), 5);
-  const Tensor words = random_words(4, 8, GetParam().strings, 6);
-  const Tensor whole = network->run(words, nullptr);
-  for (std::int64_t b = 0; b < 4; ++b)
-    EXPECT_LT(deviation(network->run(words.narrow(0, b, 1), nullptr), whole.narrow(0, b, 1)),
-              1e-14);
-  auto state = network->initial(4, 0);
-  std::int64_t start = 0;
-  for (const std::int64_t size : {3, 0, 1, 4}) {
-    auto [piece, next] = network->read(words.narrow(1, start, size), state, nullptr);
-    EXPECT_LT(deviation(piece, whole.narrow(1, start, size)), 1e-14);
-    EXPECT_GT(next->bytes(), 0u);
-    state = next;
-    start += size;
-  }
-  EXPECT_LT(deviation(network->peek(state, nullptr).first, whole.select(1, 8)), 1e-14);
-}
-
-// Backpropagation in two parts, separated at the tensors of a state.
-TEST_P(AnalogPushdown, TheStatesTensorsCarryTheWholeGradient) {
+TEST_P(AnalogPushdown, TensorsOfAnotherShapeAreNoState) {
   const NetworkPtr network = make_network(GetParam(), 8);
-  const Tensor words = random_words(4, 8, GetParam().strings, 9);
-  const auto last = [&](const Tensor& hiddens) {
-    return (hiddens.select(1, hiddens.size(1) - 1) * random_numbers({4, hiddens.size(2)}, 2)).sum();
-  };
-  std::vector<Tensor> leaves, wanted;
-  for (const auto& [name, tensor] : network->parameters()) leaves.push_back(tensor);
-  for (const Tensor& gradient : gradients({last(network->run(words, nullptr))}, leaves))
-    wanted.push_back(gradient);
-
-  const Passes first = network->advance(words.narrow(1, 0, 5), 1, network->initial(4, 8), nullptr);
-  std::vector<Tensor> cut;
-  for (const Tensor& tensor : first.state->tensors())
-    cut.push_back(tensor.detach().requires_grad_());
-  const Passes second =
-      network->advance(words.narrow(1, 5, 3), 1, first.state->with_tensors(cut), nullptr);
-  std::vector<Tensor> targets = leaves;
-  targets.insert(targets.end(), cut.begin(), cut.end());
-  const auto parts = gradients({last(second.hiddens)}, targets);
-  const std::vector<Tensor> upstream(parts.begin() + leaves.size(), parts.end());
-  std::vector<Tensor> outputs, sensitivities;
-  for (std::size_t i = 0; i < cut.size(); ++i)
-    if (upstream[i].defined() && first.state->tensors()[i].requires_grad()) {
-      outputs.push_back(first.state->tensors()[i]);
-      sensitivities.push_back(upstream[i]);
-    }
-  const auto before = gradients(outputs, leaves, sensitivities);
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const Tensor direct = parts[i].defined() ? parts[i] : at::zeros_like(leaves[i]);
-    const Tensor past = before[i].defined() ? before[i] : at::zeros_like(leaves[i]);
-    EXPECT_LT(deviation(direct + past, wanted[i]), 1e-12) << network->parameters()[i].first;
-  }
-  EXPECT_THROW(first.state->with_tensors({}), std::invalid_argument);
+  const auto state =
+      network
+          ->advance(random_words(4, 5, GetParam().strings, 9), 1, network->initial(4, 8), nullptr)
+          .state;
+  auto cut = state->tensors();
+  EXPECT_THROW(state->with_tensors({}), std::invalid_argument);
   cut[0] = cut[0].narrow(0, 0, 1);
-  EXPECT_THROW(first.state->with_tensors(cut), std::invalid_argument);
+  EXPECT_THROW(state->with_tensors(cut), std::invalid_argument);
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, AnalogPushdown, testing::ValuesIn(settings()));
@@ -487,23 +416,12 @@ TEST(AnalogPushdownUnderflow, PopsTakeTheRestIfStringsDoNotStop) {
   EXPECT_TRUE(network->validity(hiddens).equal(hiddens.select(2, 1)));
 }
 
-TEST(AnalogPushdownErrors, NameTheOption) {
-  const auto refused = [](Json options, const std::string& part) {
-    options["architecture"] = "nnpda";
-    try {
-      Recognizer(Alphabet({"a"}), options);
-      ADD_FAILURE() << options;
-    } catch (const std::invalid_argument& error) {
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    }
-  };
-  refused({{"order", "fourth"}}, "'full'");
-  refused({{"states", 0}}, "states");
-  refused({{"order", "full"}, {"states", 13}}, "at most 12, got 13");
-  refused({{"epsilon", -1}}, "epsilon");
-  refused({{"tolerance", 2}}, "tolerance");
-  refused({{"underflow", "ignore"}}, "'continue'");
-  refused({{"bottom", true}}, "bottom_reading");
+TEST(AnalogPushdownErrors, TheFullOrderHasFewStates) {
+  EXPECT_CONTAINS(
+      message<std::invalid_argument>([] {
+        Recognizer(Alphabet({"a"}), {{"architecture", "nnpda"}, {"order", "full"}, {"states", 13}});
+      }),
+      "at most 12, got 13");
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
 // Dropout in recurrent networks.
 #include <gtest/gtest.h>
 
-#include "model/language_model.h"
 #include "model/stack_rnn.h"
 #include "support/golden.h"
-#include "support/gradient.h"
-#include "support/message.h"
+#include "support/gradients.h"
 
 namespace pushdown::dropout_test {
 namespace {
@@ -31,13 +29,7 @@ StackRnn make(const char* cell, std::int64_t layers, const Json& stack,
 }
 const Json kNoStack{{"kind", "none"}}, kStack{{"kind", "superposition"}, {"size", 2}};
 
-Tensor inputs() {
-  Random random(4);
-  Tensor result = at::empty({kBatch, kSteps, kInput}, at::kDouble);
-  for (std::int64_t i = 0; i < result.numel(); ++i)
-    result.data_ptr<double>()[i] = random.uniform(-1, 1);
-  return result;
-}
+Tensor inputs() { return random_tensor({kBatch, kSteps, kInput}, 4); }
 
 // The stack and the recurrence of a single layer get its hidden vector without the mask, so a
 // training pass gives the outputs of an evaluation times the masks.
@@ -93,56 +85,6 @@ TEST(RecurrentDropout, OfInputsAndLayersFollowsItsDefinition) {
   EXPECT_EQ(random.state(), again.state());
 }
 
-// As a whole and in pieces, step by step and by a recorded program, with several passes over each
-// symbol.
-TEST(RecurrentDropout, IsTheSameInEveryWayOfRunning) {
-  for (const std::int64_t passes : {1, 2})
-    for (const Json& stack : {kNoStack, kStack}) {
-      const StackRnn network = make("lstm", 3, stack, with_dropout(true, 0.1));
-      const Refinement refinement(passes, false);
-      std::vector<Tensor> leaves;
-      for (const auto& [name, tensor] : network.parameters()) leaves.push_back(tensor);
-      const auto all_of = [&](const std::function<Tensor(const Tensor&, Random*)>& run) {
-        Random random(9);
-        const Tensor x = inputs().set_requires_grad(true);
-        for (const Tensor& leaf : leaves) leaf.mutable_grad() = Tensor();
-        const Tensor hiddens = run(x, &random);
-        (hiddens * at::arange(hiddens.numel(), at::kDouble).view_as(hiddens).sin())
-            .sum()
-            .backward();
-        std::vector<Tensor> all{hiddens.detach(), x.grad().clone()};
-        for (const Tensor& leaf : leaves)
-          all.push_back(leaf.grad().defined() ? leaf.grad().clone() : at::zeros_like(leaf));
-        return all;
-      };
-      const auto wanted = all_of([&](const Tensor& x, Random* random) {
-        return network.run_stepwise(x, random, refinement);
-      });
-      const auto recorded = all_of([&](const Tensor& x, Random* random) {
-        const Tensor hiddens = network.run_recorded(x, {}, random, 0, nullptr, refinement);
-        EXPECT_TRUE(hiddens.defined());
-        return hiddens;
-      });
-      const auto pieces = all_of([&](const Tensor& x, Random* random) {
-        StackRnnState state = network.initial(kBatch, kSteps);
-        std::vector<Tensor> outputs{at::zeros({kBatch, 1, kHidden}, at::kDouble)};
-        for (std::int64_t first = 0; first < kSteps; first += 4) {
-          const Tensor piece = x.narrow(1, first, std::min<std::int64_t>(4, kSteps - first));
-          auto read = network.read_recorded(piece, {}, state, random, refinement);
-          EXPECT_EQ(read.has_value(), piece.size(1) > 1);
-          if (!read) read = network.read(piece, state, random, refinement);
-          outputs.push_back(read->first);
-          state = read->second;
-        }
-        return at::cat(outputs, 1);
-      });
-      EXPECT_GT(wanted[1].abs().max().item<double>(), 1e-4);
-      for (const auto& got : {recorded, pieces})
-        for (std::size_t i = 0; i < wanted.size(); ++i)
-          EXPECT_LT(deviation(got[i], wanted[i]), 1e-12) << i << ", " << passes << ' ' << stack;
-    }
-}
-
 TEST(RecurrentDropout, SetsTheShareOfTheRateToZero) {
   const StackRnn network = make("lstm", 2, kNoStack, with_dropout(true));
   Random random(1);
@@ -151,37 +93,6 @@ TEST(RecurrentDropout, SetsTheShareOfTheRateToZero) {
   EXPECT_NEAR(drawn.eq(0).to(at::kDouble).mean().item<double>(), kRate, 0.005);
   EXPECT_NEAR(drawn.mean().item<double>(), 1, 0.007);
   EXPECT_FALSE(network.draw_noise(50, 200, nullptr).defined());
-}
-
-// A language model, by kernels and by the definition; only training passes have masks.
-TEST(RecurrentDropout, OfAModelDependsOnTheGeneratorAlone) {
-  for (const int embedding : {0, 3}) {
-    Json options{{"controller", {{"kind", "lstm"}, {"hidden", 6}, {"layers", 2}}},
-                 {"stack", {{"kind", "superposition"}, {"size", 3}}},
-                 {"embedding", embedding},
-                 {"dropout", 0.4},
-                 {"dtype", "float64"},
-                 {"seed", 2}};
-    const Alphabet alphabet({"a", "b"});
-    const LanguageModel model(alphabet, options);
-    options["kernels"] = false;
-    const LanguageModel defined(alphabet, options);
-    options["dropout"] = 0;
-    const LanguageModel without(alphabet, options);
-    const Tensor tokens = at::arange(24, at::kLong).remainder(2).view({3, 8});
-    const at::NoGradGuard guard;
-    EXPECT_LT(deviation(model.logits(tokens), without.logits(tokens)), 1e-14);
-    Random one(5), same(5), other(6);
-    const Tensor trained = model.logits(tokens, &one);
-    EXPECT_LT(deviation(trained, defined.logits(tokens, &same)), 1e-14);
-    EXPECT_EQ(one.state(), same.state());
-    EXPECT_GT(deviation(trained, model.logits(tokens, &other)), 1e-3);
-    EXPECT_GT(deviation(trained, without.logits(tokens)), 1e-3);
-  }
-  EXPECT_NE(message([] {
-              LanguageModel(Alphabet({"a", "b"}), Json{{"dropout", 1}});
-            }).find("'dropout' must be below 1, got 1"),
-            std::string::npos);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/language_model.h"
-#include "support/golden.h"
+#include "support/gradients.h"
 
 namespace pushdown::testing_support {
 
@@ -61,14 +61,6 @@ inline LanguageModel make_model(const ModelCase& given, const std::string& dtype
                                                        {"end_symbol", end_symbol},
                                                        {"device", device},
                                                        {"seed", seed}});
-}
-
-inline Tensor random_words(std::int64_t batch, std::int64_t length, int seed = 5) {
-  Random random(seed);
-  Tensor words = at::empty({batch, length}, at::kLong);
-  for (std::int64_t i = 0; i < words.numel(); ++i)
-    words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(3));
-  return words;
 }
 
 inline std::vector<Tensor> gradients_of(const LanguageModel& model) {

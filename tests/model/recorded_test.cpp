@@ -15,54 +15,6 @@ using namespace testing_support;
 
 class Recorded : public testing::TestWithParam<RecordedCase> {};
 
-TEST_P(Recorded, EqualsStepwise) {
-  for (const auto& [type, value_bound, gradient_bound] :
-       {std::tuple{at::kDouble, 1e-11, 1e-9}, {at::kFloat, 5e-6, 5e-5}})
-    for (const bool training : {true, false})
-      for (const auto& [batch, steps] : {std::pair{3, 12}, {1, 1}, {2, 2}}) {
-        const auto options = at::TensorOptions().dtype(type);
-        at::manual_seed(1);  // of the inputs
-        Random random(3);
-        const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
-                               GetParam().recurrence);
-        {
-          // With these parameters the actions differ, and no_op is sometimes the greatest. In
-          // single precision such networks are chaotic.
-          at::NoGradGuard guard;
-          for (const auto& [name, tensor] : network.parameters())
-            tensor.mul_(type == at::kDouble ? 3 : 1);
-        }
-        Tensor inputs = at::empty({batch, steps, 4}, options);
-        for (Tensor& row : inputs.unbind(1)) row.copy_(at::randn({batch, 4}, options));
-        const auto run = [&](bool recorded) {
-          const Tensor x = inputs.clone().requires_grad_();
-          for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
-          Random drawn(7);
-          Random* noise = training ? &drawn : nullptr;
-          const Tensor hiddens =
-              recorded ? network.run_recorded(x, {}, noise) : network.run_stepwise(x, noise);
-          std::vector<Tensor> all{hiddens.detach(), Tensor()};
-          (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
-          all[1] = x.grad();
-          for (const auto& [name, tensor] : network.parameters())
-            all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
-          return all;
-        };
-        const auto wanted = run(false), got = run(true);
-        EXPECT_LT(deviation(got[0], wanted[0]), value_bound);
-        {
-          // Without gradients no values are kept for them.
-          const at::NoGradGuard guard;
-          Random drawn(7);
-          EXPECT_TRUE(network.run_recorded(inputs, {}, training ? &drawn : nullptr).equal(got[0]));
-        }
-        for (std::size_t i = 1; i < wanted.size(); ++i)
-          EXPECT_LT(deviation(got[i], wanted[i]), gradient_bound)
-              << (i == 1 ? "inputs" : network.parameters()[i - 2].first) << ", " << batch << " x "
-              << steps << ", " << type;
-      }
-}
-
 // Consecutive pieces: with programs that take the memory over, and step by step.
 TEST_P(Recorded, PiecesEqualStepwise) {
   const auto options = at::TensorOptions().dtype(at::kDouble);

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "model/language_model.h"
-#include "support/golden.h"
+#include "support/gradients.h"
 
 namespace pushdown::rounding_test {
 namespace {
@@ -27,10 +27,7 @@ void sharpen(const LanguageModel& model) {
 class Rounding : public testing::TestWithParam<const char*> {};
 
 TEST_P(Rounding, HappensOnlyInEvaluation) {
-  Random random(2);
-  Tensor words = at::empty({3, 12}, at::kLong);
-  for (std::int64_t i = 0; i < words.numel(); ++i)
-    words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(2));
+  const Tensor words = random_words(3, 12, 2, 2);
   const auto soft = make(GetParam(), false), rounded = make(GetParam(), true),
              sharp = make(GetParam(), false);
   sharpen(sharp);

@@ -11,6 +11,7 @@
 #include "pda/minimisation.h"
 #include "support/decisions.h"
 #include "support/encodable_pda.h"
+#include "support/message.h"
 
 namespace pushdown::rule_insertion_test {
 namespace {
@@ -40,15 +41,6 @@ int expect_same_language(const Recognizer& model, const Pda& pda, int longest) {
   }
   EXPECT_EQ(wrong, 0) << "of " << words.size();
   return accepted;
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(RuleInsertion, ProgrammedNetworksAreTheAutomaton) {
@@ -98,7 +90,7 @@ TEST(RuleInsertion, AcceptanceWithoutAnEndSymbol) {
   auto model = make(equal_counts().alphabet(), "third", 5, {{"end_symbol", false}});
   const auto report = insert_rules(*model, equal_counts());
   EXPECT_FALSE(report.acceptance);
-  EXPECT_NE(report.acceptance_reason.find("end symbol"), std::string::npos);
+  EXPECT_CONTAINS(report.acceptance_reason, "end symbol");
 }
 
 // Returns the smallest distance over all corners of the reading's box, from the network's own sums.
@@ -230,13 +222,13 @@ TEST(RuleInsertion, TheStrengthIsTheOneWithTheLargestMargin) {
     EXPECT_LE(std::min(report.margin, *report.discrete_margin), least + 1e-6) << strength;
   }
   // Discrete weights of size 1 cannot reach 4; those of size 4 can.
-  const auto message =
-      message_of([&] { insert_rules(*model, pda, {.strength = 4.0, .weight_scale = 1.0}); });
-  EXPECT_NE(message.find("strength 4 does not hold"), std::string::npos) << message;
+  const auto text = message<std::invalid_argument>(
+      [&] { insert_rules(*model, pda, {.strength = 4.0, .weight_scale = 1.0}); });
+  EXPECT_CONTAINS(text, "strength 4 does not hold");
   const auto unchecked =
       insert_rules(*model, pda, {.strength = 4.0, .weight_scale = 1.0, .check = false});
   EXPECT_FALSE(unchecked.holds);
-  EXPECT_NE(to_text(unchecked).find("DOES NOT HOLD"), std::string::npos);
+  EXPECT_CONTAINS(to_text(unchecked), "DOES NOT HOLD");
   const auto given = insert_rules(*model, pda, {.strength = 4.0});
   EXPECT_TRUE(given.holds);
   EXPECT_EQ(network_of(*model).weight_scale(), 4);
@@ -297,14 +289,15 @@ TEST(RuleInsertion, DeadStates) {
     }
     EXPECT_LT(model->output_weight()[0][trap].item<double>(), 0);
   }
-  EXPECT_NE(message_of([] {
-              Pda(parse_pda("%bottom _\n%dead t\nq, _ --a--> t, push a\nt, _ --a--> q, push a\n"));
-            }).find("text:4: t is dead, but"),
-            std::string::npos);
-  EXPECT_NE(message_of([] {
-              Pda(parse_pda("%bottom _\n%dead t\n%accepting t\nq, _ --a--> t, push a\n"));
-            }).find("dead and accepting"),
-            std::string::npos);
+  EXPECT_CONTAINS(
+      message<std::invalid_argument>([] {
+        Pda(parse_pda("%bottom _\n%dead t\nq, _ --a--> t, push a\nt, _ --a--> q, push a\n"));
+      }),
+      "text:4: t is dead, but");
+  EXPECT_CONTAINS(message<std::invalid_argument>([] {
+                    Pda(parse_pda("%bottom _\n%dead t\n%accepting t\nq, _ --a--> t, push a\n"));
+                  }),
+                  "dead and accepting");
 }
 
 TEST(RuleInsertion, HintsTogether) {
@@ -322,16 +315,15 @@ TEST(RuleInsertion, HintsTogether) {
   const Pda against(
       parse_pda("%name x\n%bottom _\n%dead trap\n%start rise\n"
                 "rise, a --b--> trap, replace a\n"));
-  EXPECT_NE(message_of([&] {
-              insert_rules(*model, merged({live, against}));
-            })
-                .find("text:5: rise, a --b--> trap, replace a contradicts text:5: rise, a --b--> "
-                      "fall, pop"),
-            std::string::npos);
-  EXPECT_NE(message_of([&] {
-              merged({live, Pda(parse_pda("%bottom z\nq, z --a--> q, pop"))});
-            }).find("bottom symbol"),
-            std::string::npos);
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
+                    insert_rules(*model, merged({live, against}));
+                  }),
+                  "text:5: rise, a --b--> trap, replace a contradicts text:5: rise, a --b--> "
+                  "fall, pop");
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
+                    merged({live, Pda(parse_pda("%bottom z\nq, z --a--> q, pop"))});
+                  }),
+                  "bottom symbol");
 }
 
 TEST(RuleInsertion, ReportsAutomataThatCannotBeEncoded) {
@@ -350,10 +342,9 @@ TEST(RuleInsertion, ReportsAutomataThatCannotBeEncoded) {
                                          "which disables it"};
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     EXPECT_EQ(report.transitions[i].programmed, i == 0);
-    EXPECT_NE(report.transitions[i].reason.find(reasons[i]), std::string::npos)
-        << report.transitions[i].reason;
+    EXPECT_CONTAINS(report.transitions[i].reason, reasons[i]) << report.transitions[i].reason;
   }
-  EXPECT_NE(to_text(report).find("1 of 7 transitions programmed"), std::string::npos);
+  EXPECT_CONTAINS(to_text(report), "1 of 7 transitions programmed");
 }
 
 TEST(RuleInsertion, ErrorsChangeNothing) {
@@ -362,8 +353,9 @@ TEST(RuleInsertion, ErrorsChangeNothing) {
   for (const auto& [name, tensor] : model->parameters()) before.push_back(tensor.detach().clone());
   const auto fails = [&](const std::string& text, const std::string& expected,
                          const RuleOptions& options = {}) {
-    const auto message = message_of([&] { insert_rules(*model, Pda(parse_pda(text)), options); });
-    EXPECT_NE(message.find(expected), std::string::npos) << message;
+    EXPECT_CONTAINS(message<std::invalid_argument>(
+                        [&] { insert_rules(*model, Pda(parse_pda(text)), options); }),
+                    expected);
     for (std::size_t i = 0; i < before.size(); ++i)
       EXPECT_TRUE(at::equal(model->parameters()[i].second.detach(), before[i]));
     EXPECT_FALSE(network_of(*model).hints().any().item<bool>());
@@ -381,12 +373,13 @@ TEST(RuleInsertion, ErrorsChangeNothing) {
   fails(start, "missing must be 'keep' or 'trap', got 'x'", {.missing = "x"});
   fails(start, "dead must be 'zero' or 'neuron', got 'x'", {.dead = "x"});
   auto action = make(Alphabet({"a", "b"}), "third", 3, {{"reading", "action"}});
-  EXPECT_NE(
-      message_of([&] { insert_rules(*action, Pda(parse_pda(start))); }).find("reading = 'top'"),
-      std::string::npos);
+  EXPECT_CONTAINS(
+      message<std::invalid_argument>([&] { insert_rules(*action, Pda(parse_pda(start))); }),
+      "reading = 'top'");
   Recognizer plain(Alphabet({"a", "b"}), Json::object());
-  EXPECT_NE(message_of([&] { insert_rules(plain, Pda(parse_pda(start))); }).find("'nspda'"),
-            std::string::npos);
+  EXPECT_CONTAINS(
+      message<std::invalid_argument>([&] { insert_rules(plain, Pda(parse_pda(start))); }),
+      "'nspda'");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "model/recognizer.h"
 #include "model/state_pushdown.h"
+#include "support/gradients.h"
 
 namespace pushdown::testing_support {
 
@@ -58,13 +59,6 @@ inline const StatePushdown& network_of(const Recognizer& model) {
   return dynamic_cast<const StatePushdown&>(model.network());
 }
 
-inline Tensor random_words(std::int64_t batch, std::int64_t length, int symbols = 3, int seed = 5) {
-  Random random(static_cast<std::uint64_t>(seed));
-  Tensor words = at::empty({batch, length}, at::kLong);
-  for (std::int64_t i = 0; i < words.numel(); ++i)
-    words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(symbols));
-  return words;
-}
 inline std::vector<int> word_of(const Tensor& words, std::int64_t b) {
   const Tensor row = words[b].contiguous();
   const auto* first = row.data_ptr<std::int64_t>();
@@ -84,15 +78,6 @@ inline Tensor loss_of(const Recognizer& model, const Tensor& words, const Tensor
   if (!every_pass) return losses.select(1, losses.size(1) - 1).sum();
   if (said.weights.defined()) losses = losses * said.weights;
   return losses.sum();
-}
-
-inline std::vector<Tensor> take_gradients(const Recognizer& model) {
-  std::vector<Tensor> taken;
-  for (const auto& [name, tensor] : model.parameters()) {
-    taken.push_back(tensor.grad().defined() ? tensor.grad().clone() : at::zeros_like(tensor));
-    tensor.mutable_grad() = Tensor();
-  }
-  return taken;
 }
 
 inline ValidityLosses differentiate(const Recognizer& model, const Tensor& words,

@@ -2,7 +2,6 @@
 // autograd.
 #include "model/state_pushdown_cases.h"
 #include "model/state_pushdown_reference.h"
-#include "support/golden.h"
 
 namespace pushdown::state_pushdown_learning_test {
 namespace {
@@ -18,11 +17,12 @@ TEST_P(StatePushdownLearners, TheKernelFindsTheGradientsOfAutograd) {
     for (const bool every_pass : {true, false})
       for (int seed = 1; seed <= (dtype == "float64" ? 2 : 1); ++seed) {
         const auto model = make_model(GetParam(), seed, {{"dtype", dtype}}, 5);
-        const Tensor words = random_words(4, 9, 3, seed), labels = alternating_labels(4);
+        const Tensor words = random_words(4, 9, 3, static_cast<std::uint64_t>(seed)),
+                     labels = alternating_labels(4);
         const Tensor loss =
             loss_of(*model, words, labels.to(model->output_weight().dtype()), every_pass);
         loss.backward();
-        const auto wanted = take_gradients(*model);
+        const auto wanted = taken_gradients(model->parameters());
         const double bound = dtype == "float64" ? 1e-10 : 2e-3;
         for (const char* algorithm : {"bptt", "rtrl"}) {
           const auto found = differentiate(*model, words, labels, algorithm, every_pass);
@@ -32,7 +32,7 @@ TEST_P(StatePushdownLearners, TheKernelFindsTheGradientsOfAutograd) {
           const Tensor decisions = model->run(words).scores;
           for (int b = 0; b < 4; ++b)
             EXPECT_NEAR(found.scores[b], decisions[b][decisions.size(1) - 1].item<double>(), bound);
-          const auto gradients = take_gradients(*model);
+          const auto gradients = taken_gradients(model->parameters());
           for (std::size_t i = 0; i < wanted.size(); ++i)
             EXPECT_LT(deviation(gradients[i], wanted[i]), bound)
                 << algorithm << " " << model->parameters()[i].first << " " << dtype;
@@ -45,7 +45,7 @@ TEST_P(StatePushdownLearners, UoroIsUnbiased) {
   const auto model = make_model(GetParam(), 2, {}, 3, 2);
   const Tensor words = random_words(2, 6, 2), labels = alternating_labels(2);
   differentiate(*model, words, labels, "rtrl");
-  const auto wanted = take_gradients(*model);
+  const auto wanted = taken_gradients(model->parameters());
   const int draws = 6000;
   std::vector<Tensor> sums, squares;
   for (const Tensor& gradient : wanted) {
@@ -55,7 +55,7 @@ TEST_P(StatePushdownLearners, UoroIsUnbiased) {
   at::NoGradGuard guard;
   for (int draw = 0; draw < draws; ++draw) {
     differentiate(*model, words, labels, "uoro", true, draw);
-    const auto gradients = take_gradients(*model);
+    const auto gradients = taken_gradients(model->parameters());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       sums[i] += gradients[i] - wanted[i];
       squares[i] += (gradients[i] - wanted[i]).pow(2);
@@ -102,16 +102,16 @@ TEST_P(StatePushdownLearners, DeepStringsKeepTheirTwins) {
     EXPECT_TRUE(at::tensor(stack, at::kLong).equal(words[0]));
   }
   const auto deep = differentiate(*model, words, labels, "bptt");
-  const auto wanted = take_gradients(*model);
+  const auto wanted = taken_gradients(model->parameters());
   differentiate(*model, words, labels, "rtrl");
-  const auto gradients = take_gradients(*model);
+  const auto gradients = taken_gradients(model->parameters());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_TRUE(wanted[i].isfinite().all().item<bool>());
     EXPECT_LT(deviation(gradients[i], wanted[i]),
               1e-10 * (1 + wanted[i].abs().max().item<double>()));
   }
   differentiate(*model, words, labels, "uoro");
-  for (const Tensor& gradient : take_gradients(*model))
+  for (const Tensor& gradient : taken_gradients(model->parameters()))
     EXPECT_TRUE(gradient.isfinite().all().item<bool>());
   EXPECT_GT(deep.losses[0], 0);
 }
@@ -125,7 +125,7 @@ TEST_P(StatePushdownLearners, EmptyStringsAreJudgedByTheInitialState) {
     StatePushdownReference reference(*model);
     EXPECT_NEAR(found.losses[0], reference.loss({}, 0, true), 1e-12);
     EXPECT_NEAR(found.losses[1], reference.loss({}, 1, true), 1e-12);
-    const auto gradients = take_gradients(*model);
+    const auto gradients = taken_gradients(model->parameters());
     EXPECT_EQ(gradients[0].abs().max().item<double>(), 0);
     EXPECT_GT(gradients[4].abs().max().item<double>(), 0);
   }
@@ -146,10 +146,10 @@ TEST(StatePushdownLearning, LeavesUnknownAlgorithmsToOthers) {
   };
   request.answers->scale = 0.25;
   differentiate();
-  const auto quarter = take_gradients(*model);
+  const auto quarter = taken_gradients(model->parameters());
   request.answers->scale = 1;
   for (int twice = 0; twice < 2; ++twice) differentiate();
-  const auto added = take_gradients(*model);
+  const auto added = taken_gradients(model->parameters());
   for (std::size_t i = 0; i < added.size(); ++i)
     EXPECT_LT(deviation(quarter[i] * 8, added[i]), 1e-12);
   request.words = at::full({1, 2}, 4, at::kLong);
@@ -160,11 +160,11 @@ TEST(StatePushdownLearning, UoroDependsOnlyOnTheGenerator) {
   const auto model = make_model({});
   const Tensor words = random_words(2, 6), labels = alternating_labels(2);
   differentiate(*model, words, labels, "uoro", true, 1);
-  const auto first = take_gradients(*model);
+  const auto first = taken_gradients(model->parameters());
   differentiate(*model, words, labels, "uoro", true, 1);
-  const auto same = take_gradients(*model);
+  const auto same = taken_gradients(model->parameters());
   differentiate(*model, words, labels, "uoro", true, 2);
-  const auto other = take_gradients(*model);
+  const auto other = taken_gradients(model->parameters());
   EXPECT_TRUE(first[0].equal(same[0]));
   EXPECT_FALSE(first[0].equal(other[0]));
   EXPECT_TRUE(first[4].equal(other[4]));  // the output layer's is exact

@@ -5,6 +5,7 @@
 #include "model/network.h"
 #include "model/stack_rnn.h"
 #include "support/golden.h"
+#include "support/gradients.h"
 
 namespace pushdown::stratification_test {
 namespace {
@@ -22,12 +23,10 @@ class StrengthKernels : public testing::TestWithParam<const char*> {
   // Hidden vectors, then the gradients of the inputs and of the parameters.
   static std::vector<Tensor> numbers(const StackRnn& network, const Tensor& inputs, bool recorded) {
     const Tensor x = inputs.clone().requires_grad_();
-    for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
     const Tensor hiddens = recorded ? network.run_recorded(x, {}) : network.run_stepwise(x);
     (hiddens * at::arange(hiddens.numel(), at::kDouble).view_as(hiddens).cos()).sum().backward();
     std::vector<Tensor> all{hiddens.detach(), x.grad()};
-    for (const auto& [name, tensor] : network.parameters())
-      all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+    for (const Tensor& gradient : taken_gradients(network.parameters())) all.push_back(gradient);
     return all;
   }
   static void expect_same(const StackRnn& network, const Tensor& inputs, const std::string& where) {
@@ -36,27 +35,9 @@ class StrengthKernels : public testing::TestWithParam<const char*> {
       EXPECT_LT(deviation(got[i], wanted[i]), i == 0 ? 1e-11 : 1e-9) << where << ", " << i;
   }
   static Tensor inputs(std::int64_t batch, std::int64_t steps) {
-    Random random(8);
-    Tensor result = at::empty({batch, steps, 4}, at::kDouble);
-    for (std::int64_t i = 0; i < result.numel(); ++i)
-      result.data_ptr<double>()[i] = random.uniform(-2, 2);
-    return result;
+    return random_tensor({batch, steps, 4}, 8, -2, 2);
   }
 };
-
-TEST_P(StrengthKernels, EqualTheDefinitionAtAllSizes) {
-  for (const std::int64_t size : {1, 3, 16, 19})
-    for (const std::int64_t memories : {1, 2, 5})
-      for (const auto& [batch, steps] : {std::pair{1, 1}, {1, 2}, {5, 3}, {3, 33}}) {
-        const auto rnn = network({{"size", size}, {"memories", memories}, {"pop_bias", -0.5}});
-        {
-          const at::NoGradGuard guard;
-          for (const auto& [name, tensor] : rnn.parameters()) tensor.mul_(3);
-        }
-        expect_same(rnn, inputs(batch, steps),
-                    fmt::format("size {} x {}, {} x {}", size, memories, batch, steps));
-      }
-}
 
 // Every way to compute the three strengths.
 TEST_P(StrengthKernels, EqualTheDefinitionForAllStrengths) {

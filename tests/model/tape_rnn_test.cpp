@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/transducer.h"
-#include "support/gradient.h"
+#include "support/gradients.h"
 #include "support/message.h"
 
 namespace pushdown::tape_rnn_test {
@@ -24,8 +24,7 @@ Transducer make(const Json& controller, const Json& stack, const Json& more = Js
   at::NoGradGuard guard;
   Random random(3);
   for (const auto& [name, tensor] : model.parameters())
-    for (std::int64_t i = 0; i < tensor.numel(); ++i)
-      tensor.data_ptr<double>()[i] = random.uniform(-0.7, 0.7);
+    tensor.copy_(random_tensor(tensor.sizes(), random, -0.7, 0.7));
   return model;
 }
 
@@ -178,25 +177,6 @@ TEST(TapeRnn, FollowsItsEquations) {
         EXPECT_LT(deviation(found[i], expected[i]), 1e-9)
             << given.name << ", kernels " << kernels << ", " << model.parameters()[i].first;
     }
-}
-
-// Symbol by symbol, each source keeps its own length, also when several are read together.
-TEST(TapeRnn, WritesAsItReads) {
-  for (const Case& given : cases()) {
-    const Transducer model = make(kRelu, given.stack);
-    const auto together = model.translate(kSources, 6);
-    for (std::size_t b = 0; b < kSources.size(); ++b) {
-      const auto alone = model.translate({kSources[b]}, 6).front();
-      EXPECT_EQ(together[b].target, alone.target) << given.name << ' ' << b;
-      EXPECT_EQ(model.translate(kSources[b], 6, 1).target, alone.target) << given.name << ' ' << b;
-      at::NoGradGuard guard;
-      Word padded = alone.target;
-      const Tensor best = model.logits(model.joint({kSources[b]}, {padded})).argmax(1);
-      for (std::size_t t = 0; t < padded.size(); ++t)
-        EXPECT_EQ(best[static_cast<std::int64_t>(t)].item<std::int64_t>(), padded[t])
-            << given.name << ' ' << b;
-    }
-  }
 }
 
 // The positive part of an LSTM's hidden vector, which can be negative.

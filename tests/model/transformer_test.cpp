@@ -1,13 +1,12 @@
 // The transformer, compared with its equations in plain loops, and the properties of dropout.
 #include <gtest/gtest.h>
 
-#include "base/parallel.h"
 #include "model/dropout.h"
 #include "model/language_model.h"
-#include "model/positions.h"
 #include "stack/stack.h"
 #include "support/golden.h"
 #include "support/gradient.h"
+#include "support/message.h"
 #include "tensor/backward.h"
 
 namespace pushdown::transformer_test {
@@ -308,150 +307,14 @@ TEST(Transformer, PushesExponentialsAsThePublishedProgram) {
   compare_with_equations(with_exponentials(), true);
 }
 
-TEST(Transformer, GradientsThroughExponentials) {
-  const auto model = make_model(with_exponentials());
-  const Tensor words = at::tensor({0, 1, 2, 2, 1, 0}, at::kLong).view({2, 3});
-  std::vector<Tensor> leaves;
-  for (const auto& [name, tensor] : model.parameters()) leaves.push_back(tensor);
-  EXPECT_LT(gradient_error(
-                leaves, [&] { return model.log_probabilities(words).sum(); }, 4),
-            1e-6);
-}
-
-void compare_fast_layer(const Json& layers) {
-  Json plain = layers;
-  plain[2]["fast"] = false;
-  const auto a = make_model(layers), b = make_model(plain);
-  const Tensor words = at::tensor({0, 1, 2, 2, 1, 0, 0, 1}, at::kLong).view({2, 4});
-  EXPECT_LT(deviation(a.logits(words), b.logits(words)), 1e-12);
-  a.log_probabilities(words).sum().backward();
-  b.log_probabilities(words).sum().backward();
-  for (std::size_t i = 0; i < a.parameters().size(); ++i)
-    EXPECT_LT(deviation(a.parameters()[i].second.grad(), b.parameters()[i].second.grad()), 1e-10)
-        << a.parameters()[i].first;
-}
-
-TEST(Transformer, TheFastStackLayerEqualsThePlainOne) {
-  compare_fast_layer(kLayers);
-  compare_fast_layer(with_exponentials());
-}
-
-// Attention layers alone are one recorded program; read() uses tensor operations.
-class RecordedTransformer {
- public:
-  RecordedTransformer(const std::string& dtype, double dropout, std::int64_t hidden,
-                      const std::string& positions = "sinusoidal")
-      : model_(Alphabet({"a", "b", "c"}),
-               Json{{"architecture", "transformer"},
-                    {"layers", {"attention", Json{{"kind", "attention"}, {"heads", 1}}}},
-                    {"hidden", hidden},
-                    {"heads", 2},
-                    {"feedforward", hidden + 3},
-                    {"dropout", dropout},
-                    {"positions", positions},
-                    {"end_symbol", false},
-                    {"dtype", dtype},
-                    {"seed", 3}}) {
-    // The parameters of norms differ, too.
-    at::NoGradGuard guard;
-    Random random(9);
-    for (const auto& [name, tensor] : model_.parameters())
-      for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor.view(-1)[i] += 0.1 * random.normal();
-  }
-  const LanguageModel& model() const { return model_; }
-
-  static Tensor words(std::int64_t batch, std::int64_t length) {
-    return at::arange(batch * length).mul(7).remainder(11).remainder(3).view({batch, length});
-  }
-  static Tensor chosen(const Tensor& logits, const Tensor& words) {
-    return logits.log_softmax(2).gather(2, words.unsqueeze(2)).sum({1, 2});
-  }
-  // Returns what compute(noise) returns, followed by the gradients of its sum.
-  std::vector<Tensor> with_gradients(const std::function<Tensor(Random*)>& compute) const {
-    for (const auto& [name, tensor] : model_.parameters()) tensor.mutable_grad() = Tensor();
-    Random noise(5);
-    const Tensor values = compute(&noise);
-    if (values.requires_grad()) values.sum().backward();
-    std::vector<Tensor> all{values.detach()};
-    for (const auto& [name, tensor] : model_.parameters()) all.push_back(tensor.grad().clone());
-    all.push_back(at::tensor(static_cast<double>(noise.uniform()), at::kDouble));
-    return all;
-  }
-  std::vector<Tensor> by_operations(const Tensor& words) const {
-    return with_gradients([&](Random* noise) {
-      // The last symbol is not read.
-      return chosen(model_.read(words, model_.begin(words.size(0), words.size(1) - 1), noise).first,
-                    words);
-    });
-  }
-
- private:
-  LanguageModel model_;
-};
-
-void compare_recorded(const std::string& positions, const std::string& dtype, double bound,
-                      double dropout, std::int64_t hidden, std::int64_t length) {
-  const RecordedTransformer network(dtype, dropout, hidden, positions);
-  const LanguageModel& model = network.model();
-  const Tensor words = RecordedTransformer::words(3, length);
-  const auto wanted = network.by_operations(words);
-  const std::vector<std::pair<std::string, std::function<Tensor(Random*)>>> ways{
-      {"logits",
-       [&](Random* noise) {
-         return RecordedTransformer::chosen(model.logits(words, noise), words);
-       }},
-      {"log_probabilities", [&](Random* noise) { return model.log_probabilities(words, noise); }},
-      {"differentiate", [&](Random* noise) { return model.differentiate(words, 1, noise); }}};
-  for (const auto& [name, way] : ways) {
-    const auto found = network.with_gradients(way);
-    ASSERT_EQ(found.size(), wanted.size());
-    for (std::size_t k = 0; k < found.size(); ++k)
-      EXPECT_LT(deviation(found[k], wanted[k]), bound)
-          << name << ", " << positions << ", " << dtype << ", dropout " << dropout << ", " << hidden
-          << " x " << length << ", result " << k;
-  }
-}
-
-TEST(Transformer, RecordedAttentionEqualsItsOperations) {
-  for (const std::string& positions : position_kinds())
-    for (const auto& [dtype, bound] : {std::pair{"float64", 1e-11}, {"float32", 1e-3}})
-      for (const double dropout : {0.0, 0.4})
-        for (const std::int64_t hidden : {8, 40})
-          for (const std::int64_t length : {2, 45})
-            compare_recorded(positions, dtype, bound, dropout, hidden, length);
-  compare_recorded("sinusoidal", "float64", 1e-11, 0.4, 6, 1);
-}
-
-TEST(Transformer, ResultsDoNotDependOnThreads) {
-  const RecordedTransformer network("float32", 0.2, 40);
-  const LanguageModel& model = network.model();
-  const Tensor words = RecordedTransformer::words(5, 70);
-  const auto results = [&](int threads) {
-    set_thread_count(threads);
-    auto all = network.with_gradients(
-        [&](Random* noise) { return model.differentiate(words, 0.5, noise); });
-    const auto more = network.with_gradients([&](Random* noise) {
-      return RecordedTransformer::chosen(model.logits(words, noise), words);
-    });
-    set_thread_count(1);
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  };
-  const auto one = results(1);
-  for (const int threads : {2, 3}) {
-    const auto several = results(threads);
-    for (std::size_t k = 0; k < one.size(); ++k) EXPECT_TRUE(one[k].equal(several[k])) << k;
-  }
-}
-
 TEST(Transformer, HasSecondDerivativesOnRequest) {
-  const RecordedTransformer network("float64", 0, 6);
-  const Tensor words = RecordedTransformer::words(2, 5);
-  const Tensor plain = network.model().log_probabilities(words);
+  const auto model = make_model({"attention", "attention"});
+  const Tensor words = at::tensor({0, 1, 2, 2, 1, 0, 0, 1}, at::kLong).view({2, 4});
+  const Tensor plain = model.log_probabilities(words);
   const SecondDerivatives wanted;
-  const Tensor again = network.model().log_probabilities(words);
+  const Tensor again = model.log_probabilities(words);
   EXPECT_LT(deviation(again, plain), 1e-12);
-  const Tensor& weight = network.model().parameters().front().second;
+  const Tensor& weight = model.parameters().front().second;
   weight.mutable_grad() = Tensor();
   again.sum().backward({}, true, true);
   const Tensor first = weight.grad();
@@ -459,35 +322,6 @@ TEST(Transformer, HasSecondDerivativesOnRequest) {
   first.square().sum().backward();
   EXPECT_TRUE(weight.grad().isfinite().all().item<bool>());
   EXPECT_GT((weight.grad() - first).abs().max().item<double>(), 0);
-}
-
-TEST(TransformerDropout, IsRepeatedBySeedAndAbsentWithoutNoise) {
-  const auto model = make_model(kLayers, 0.3), plain = make_model(kLayers);
-  const Tensor words = at::tensor({0, 1, 2, 2, 1, 0, 0, 1}, at::kLong).view({2, 4});
-  EXPECT_TRUE(model.logits(words).equal(plain.logits(words)));
-  Random noise(1), same(1), other(2);
-  const Tensor first = model.logits(words, &noise);
-  EXPECT_TRUE(first.equal(model.logits(words, &same)));
-  EXPECT_FALSE(first.equal(model.logits(words, &other)));
-  EXPECT_FALSE(first.equal(model.logits(words, &noise)));  // the generator has advanced
-  Random unused(1);
-  plain.logits(words, &unused);
-  EXPECT_EQ(unused.state(), Random(1).state());
-}
-
-TEST(TransformerDropout, GradientsAreThoseOfTheDroppedNetwork) {
-  const auto model = make_model(kLayers, 0.4);
-  const Tensor words = at::tensor({0, 1, 2, 2, 1, 0}, at::kLong).view({2, 3});
-  std::vector<Tensor> leaves;
-  for (const auto& [name, tensor] : model.parameters()) leaves.push_back(tensor);
-  EXPECT_LT(gradient_error(
-                leaves,
-                [&] {
-                  Random noise(5);
-                  return model.log_probabilities(words, &noise).sum();
-                },
-                4),
-            1e-6);
 }
 
 TEST(Dropout, DropsTheGivenShareAndScalesTheRest) {
@@ -501,29 +335,16 @@ TEST(Dropout, DropsTheGivenShareAndScalesTheRest) {
 }
 
 TEST(TransformerErrors, NameTheError) {
-  const auto complaint = [](const Json& options) -> std::string {
-    Json all{{"architecture", "transformer"}};
-    all.update(options);
-    try {
-      LanguageModel(Alphabet({"a"}), all);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "none";
-  };
-  const auto expect = [&](const Json& options, const std::string& part) {
-    EXPECT_NE(complaint(options).find(part), std::string::npos) << complaint(options);
+  const auto expect = [](Json options, const char* part) {
+    options["architecture"] = "transformer";
+    EXPECT_CONTAINS(
+        message<std::invalid_argument>([&] { LanguageModel(Alphabet({"a"}), options); }), part);
   };
   expect({{"layers", {"attenton"}}}, "did you mean 'attention'");
-  expect({{"layers", {Json{{"kind", "superposition"}, {"sise", 3}}}}}, "did you mean 'size'");
   expect({{"layers", {3}}}, "'kind'");
-  expect({{"layers", "attention"}}, "must be a list");
   expect({{"hidden", 10}, {"heads", 4}}, "multiple of 'heads', got 10 and 4");
   expect({{"dropout", 1}}, "below 1");
   expect({{"hidden", 6}, {"heads", 2}, {"positions", "rotary"}}, "must be even, got 6 / 2");
-  expect({{"positions", "rotery"}}, "'rotary'");
-  expect({{"layers", {Json{{"kind", "attention"}, {"positions", "sinusoidal"}}}}}, "'relative'");
-  expect({{"controller", {{"kind", "lstm"}}}}, "unknown option 'controller'");
   const LanguageModel model(Alphabet({"a"}), Json{{"architecture", "transformer"},
                                                   {"layers", {"attention", "superposition"}},
                                                   {"heads", 2}});

@@ -40,21 +40,6 @@ std::vector<Tensor> gradients(const LanguageModel& of) {
   return all;
 }
 
-TEST(Vocabulary, LogProbabilitiesAreThoseOfTensorOperations) {
-  for (const bool end_symbol : {true, false}) {
-    const auto kernels = model(true, end_symbol), plain = model(false, end_symbol);
-    const Tensor input = words(3, 9), share = at::linspace(-0.5, 1, 3, at::kDouble);
-    const Tensor got = kernels.log_probabilities(input), wanted = plain.log_probabilities(input);
-    EXPECT_LT(deviation(got, wanted), 1e-11);
-    EXPECT_LT(deviation(kernels.logits(input), plain.logits(input)), 1e-12);
-    got.dot(share).backward();
-    wanted.dot(share).backward();
-    const auto ours = gradients(kernels), theirs = gradients(plain);
-    for (std::size_t i = 0; i < ours.size(); ++i)
-      EXPECT_LT(deviation(ours[i], theirs[i]), 1e-11) << kernels.parameters()[i].first;
-  }
-}
-
 TEST(Vocabulary, PiecesAreScoredAsTheyAreRead) {
   const auto kernels = model(true, false);
   const Tensor input = words(2, 8);

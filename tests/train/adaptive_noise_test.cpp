@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "support/gradients.h"
 #include "train/toy.h"
 
 namespace pushdown::adaptive_noise_test {
@@ -12,11 +13,7 @@ namespace {
 using namespace testing_support;
 
 Tensor filled(std::vector<std::int64_t> shape, at::ScalarType dtype = at::kDouble) {
-  Tensor result = at::empty(shape, at::kDouble);
-  Random random(11);
-  for (std::int64_t i = 0; i < result.numel(); ++i)
-    result.data_ptr<double>()[i] = random.uniform(0.5, 2);
-  return result.to(dtype).requires_grad_();
+  return random_tensor(shape, 11, 0.5, 2).to(dtype).requires_grad_();
 }
 
 Json options(const Json& given = Json::object()) {
@@ -212,11 +209,11 @@ TEST(AdaptiveNoise, KnowsItsEpochsAndStages) {
 
 TEST(AdaptiveNoise, RefusesInvalidOptions) {
   const Tensor weight = filled({6, 3, 3}), matrix = filled({3, 3});
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
                     AdaptiveNoise(options(), {{"matrix", matrix}});
                   }),
                   "three or four dimensions");
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { options({{"share", 1.2}}); }), "'share'");
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] { options({{"share", 1.2}}); }), "'share'");
   AdaptiveNoise noise(options(), {{"weight", weight}});
   Random random(1);
   noise.apply(random);

@@ -122,7 +122,7 @@ TEST(Annealing, LaterStagesCanKeepTheRateThatWasReached) {
 
 TEST(Annealing, RefusesInvalidOptions) {
   const auto made = [](const Json& options) {
-    return complaint<std::invalid_argument>([&] { Annealing(options, 0); });
+    return message<std::invalid_argument>([&] { Annealing(options, 0); });
   };
   EXPECT_CONTAINS(made({{"kind", "stochastik"}}), "did you mean 'stochastic'?");
   EXPECT_CONTAINS(made({{"kind", "stochastic"}, {"spread", 1.5}}), "'spread'");

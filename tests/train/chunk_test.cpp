@@ -82,25 +82,5 @@ TEST(Chunks, EvaluationGivesTheSameCrossEntropy) {
     }
 }
 
-TEST(Chunks, AResumedTrainingContinuesBitForBit) {
-  const Json stack{{"kind", "vector_nondeterministic"}, {"window", 3}};
-  const Scratch folder;
-  const auto whole = small_model(stack);
-  const auto uninterrupted = trainer(whole, 4, 3);
-  while (uninterrupted->finished().empty()) uninterrupted->run_epoch();
-  const auto stopped = trainer(small_model(stack), 4, 3);
-  for (int i = 0; i < 5; ++i) stopped->step();
-  stopped->save(folder / "run");
-  const auto resumed = resume_trainer(folder / "run");
-  EXPECT_EQ(resumed->options()["chunk"], 4);
-  while (resumed->finished().empty()) resumed->run_epoch();
-  EXPECT_TRUE(same(weights(*whole), weights(*resumed->model())));
-  EXPECT_EQ(timeless(uninterrupted->history()), timeless(resumed->history()));
-}
-
-TEST(Chunks, NegativeOnesAreRefused) {
-  EXPECT_THROW(trainer(small_model(), -1), std::invalid_argument);
-}
-
 }  // namespace
 }  // namespace pushdown::chunk_test

@@ -172,38 +172,6 @@ TEST(Decision, TrainingAndEvaluationHaveOneAccuracy) {
   }
 }
 
-TEST(Decision, IsSavedAndContinuesBitForBit) {
-  const auto train = some_strings(40, 1), valid = some_strings(20, 2);
-  const auto make = [&](const Json& more) {
-    Json options{{"objective", "joint"},
-                 {"learning", {{"kind", "tbptt"}, {"window", 3}}},
-                 {"optimizer", {{"kind", "adam"}, {"learning_rate", 0.02}}},
-                 {"stop_patience", 0},
-                 {"batch", 3},
-                 {"seed", 1},
-                 {"epochs", 4}};
-    options.update(more);
-    return std::make_unique<Trainer>(
-        recognition(recognizer({{"decision", "mean"}, {"next_symbol", true}}), train, valid),
-        options);
-  };
-  auto whole = make(Json::object());
-  while (whole->finished().empty()) whole->run_epoch();
-  const Scratch scratch;
-  auto first = make({{"run_folder", (scratch / "run").string()}});
-  for (int i = 0; i < 23; ++i) first->step();
-  first->checkpoint();
-  first.reset();
-  auto second = resume_trainer(scratch / "run");
-  while (second->finished().empty()) second->run_epoch();
-  EXPECT_EQ(timeless(second->history()), timeless(whole->history()));
-  EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model())));
-  const auto loaded = std::dynamic_pointer_cast<Recognizer>(load_model(scratch / "run", "last"));
-  EXPECT_EQ(loaded->decision(), Decision::mean);
-  EXPECT_TRUE(loaded->predicts_next_symbol());
-  EXPECT_EQ(evaluate(*loaded, *valid, {})->all.accuracy(), *whole->history().back().accuracy);
-}
-
 TEST(Decision, OlderModelsAreUnchanged) {
   const auto model = recognizer();
   Json options = model->options();
@@ -220,12 +188,12 @@ TEST(Decision, OlderModelsAreUnchanged) {
     EXPECT_TRUE(at::equal(more->parameters()[i].second, old.parameters()[i].second));
   EXPECT_EQ(more->next_weight().sizes(), (std::vector<std::int64_t>{3, 4}));
   EXPECT_EQ(recognizer({{"next_symbol", true}, {"end_symbol", false}})->next_bias().numel(), 2);
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([] {
+  EXPECT_CONTAINS(message<std::invalid_argument>([] {
                     recognizer({{"decision", "average"}});
                   }),
                   "decision");
   EXPECT_CONTAINS(
-      complaint<std::invalid_argument>([] {
+      message<std::invalid_argument>([] {
         Recognizer(
             Alphabet({"a"}),
             {{"architecture", "nnpda"}, {"states", 3}, {"output", "own"}, {"next_symbol", true}});

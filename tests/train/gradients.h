@@ -2,21 +2,16 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include "support/golden.h"
+#include "support/gradients.h"
 #include "train/learning/learning.h"
 
 namespace pushdown::testing_support {
 
 // Strings over the first `symbols` symbols, valid and invalid in turn.
-inline StringBatch random_strings(std::int64_t batch, std::int64_t length, std::uint64_t symbols,
+inline StringBatch random_strings(std::int64_t batch, std::int64_t length, std::int64_t symbols,
                                   std::uint64_t seed) {
-  Random random(seed);
-  StringBatch result{at::empty({batch, length}, at::kLong), at::empty({batch}, at::kDouble), {}};
-  for (std::int64_t i = 0; i < batch * length; ++i)
-    result.words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(symbols));
-  for (std::int64_t b = 0; b < batch; ++b)
-    result.labels.data_ptr<double>()[b] = static_cast<double>(b % 2);
-  return result;
+  return {
+      random_words(batch, length, symbols, seed), at::arange(batch, at::kDouble).remainder(2), {}};
 }
 
 struct Found {
@@ -26,14 +21,12 @@ struct Found {
 
 inline Found gradient(const Recognizer& model, const Json& learning, const StringBatch& batch,
                       const Json& objective = "stepwise", std::uint64_t seed = 1) {
-  for (const auto& [name, parameter] : model.parameters()) parameter.mutable_grad() = Tensor();
+  taken_gradients(model.parameters());
   Random random(seed);
   Found found;
   found.values =
       make_learning(learning)->gradient(model, *make_objective(objective), batch, random);
-  for (const auto& [name, parameter] : model.parameters())
-    found.gradients.push_back(parameter.grad().defined() ? parameter.grad().clone()
-                                                         : at::zeros_like(parameter.detach()));
+  found.gradients = taken_gradients(model.parameters());
   return found;
 }
 

@@ -268,30 +268,6 @@ TEST(NextSymbolAccuracy, OfALanguageModelIsThatOfAPlainLoop) {
   EXPECT_GT(counts.size(), 2U);
 }
 
-TEST(NextSymbolAccuracy, IsMeasuredInTrainingAndAfterResuming) {
-  const auto grammar = grammar_of(kAnBn);
-  const auto data = labelled_by(*grammar);
-  const auto make = [&](const Json& more) {
-    auto model = std::make_shared<Recognizer>(grammar->alphabet(), loud_options(1, true));
-    Json options{{"objective", "joint"}, {"stop_patience", 0}, {"seed", 1}, {"epochs", 4}};
-    options.update(more);
-    return std::make_unique<Trainer>(recognition(model, data, data, objective_kinds(), grammar),
-                                     options);
-  };
-  auto whole = make(Json::object());
-  while (whole->finished().empty()) whole->run_epoch();
-  ASSERT_TRUE(whole->history().back().prefix_accuracy.has_value());
-  ASSERT_TRUE(whole->history().back().next_symbol_accuracy.has_value());
-  const Scratch scratch;
-  auto first = make({{"run_folder", (scratch / "run").string()}});
-  first->run_epoch();
-  first->checkpoint();
-  first.reset();
-  auto second = resume_trainer(scratch / "run");
-  while (second->finished().empty()) second->run_epoch();
-  EXPECT_EQ(timeless(second->history()), timeless(whole->history()));
-}
-
 TEST(NextSymbolAccuracy, TheRankingCanChooseTheBestEpoch) {
   const auto grammar = grammar_of("S -> 'a' 'b' S | 'a' 'b'");
   const auto data = labelled_by(*grammar);
@@ -325,7 +301,7 @@ TEST(NextSymbolAccuracy, TheRankingCanChooseTheBestEpoch) {
   EXPECT_TRUE(std::isfinite(of_strings.history().back().best_cross_entropy));
   for (const auto& problem : {recognition(recognizer, data, data, objective_kinds(), nullptr),
                               language_modelling(model, strings, strings, nullptr)})
-    EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+    EXPECT_CONTAINS(message<std::invalid_argument>([&] {
                       Trainer(problem, {{"seed", 1}, {"best_by", "next_symbols"}});
                     }),
                     "best_by = 'next_symbols' needs a grammar");
@@ -338,12 +314,12 @@ TEST(NextSymbolAccuracy, OfTheValidationStringsOfALanguageModel) {
   Trainer trainer(language_modelling(small_model(), strings, strings, grammar),
                   {{"seed", 1}, {"epochs", 1}});
   EXPECT_TRUE(trainer.run_epoch()->next_symbol_accuracy.has_value());
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
                     Trainer(language_modelling(small_model(), strings, strings, grammar),
                             {{"seed", 1}, {"chunk", 2}});
                   }),
                   "leave out chunk");
-  EXPECT_CONTAINS(complaint<std::invalid_argument>(
+  EXPECT_CONTAINS(message<std::invalid_argument>(
                       [&] { language_modelling(small_model(), strings, nullptr, grammar); }),
                   "grammar needs validation strings");
 }
@@ -354,7 +330,7 @@ TEST(NextSymbolAccuracy, AGrammarThatContradictsTheLabelsIsReported) {
   const Recognizer model(grammar->alphabet(), loud_options(1, true));
   EvaluationOptions options;
   options.next_symbols = std::make_shared<const NextSymbols>(next_symbols(*grammar, data->words()));
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { evaluate(model, *data, options); }),
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] { evaluate(model, *data, options); }),
                   "is labelled invalid, which contradicts the grammar");
 }
 

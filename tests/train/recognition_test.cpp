@@ -248,29 +248,6 @@ TEST(Recognition, LossIsEquationSeven) {
   EXPECT_NEAR(trainer.step()->loss, loss, 1e-9);
 }
 
-TEST(Recognition, InterruptedTrainingContinuesBitForBit) {
-  for (const Json& curriculum :
-       {Json("sequential"), Json("incremental"),
-        Json{{"kind", "two_stage"}, {"threshold", 3}, {"epochs", {1, 2}}}}) {
-    const Json options = with(kFast, {{"epochs", 20},
-                                      {"curriculum", curriculum},
-                                      {"optimizer", {{"kind", "sgd"}, {"learning_rate", 0.05}}}});
-    auto whole = make_trainer(options);
-    for (int i = 0; i < 8; ++i) whole->run_epoch();
-    for (const int stop : {3, 17, 40}) {
-      const Scratch scratch;
-      auto first = make_trainer(with(options, {{"run_folder", (scratch / "run").string()}}));
-      for (int i = 0; i < stop; ++i) first->step();
-      first->checkpoint();
-      first.reset();
-      auto second = resume_trainer(scratch / "run");
-      while (second->epochs_done() < 8) second->run_epoch();
-      EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << curriculum << stop;
-      EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model())));
-    }
-  }
-}
-
 TEST(Recognition, CheckpointsFitWithoutNewerOptionsAndOnlyWithTheirBestEpoch) {
   const Scratch scratch;
   auto first = make_trainer(with(kFast, {{"curriculum", {{"kind", "incremental"}, {"epochs", {2}}}},
@@ -291,7 +268,7 @@ TEST(Recognition, CheckpointsFitWithoutNewerOptionsAndOnlyWithTheirBestEpoch) {
   });
   EXPECT_EQ(resume_trainer(scratch / "run")->epochs_done(), 1);
   const auto told = [&] {
-    return complaint<std::runtime_error>([&] { resume_trainer(scratch / "run"); });
+    return message<std::runtime_error>([&] { resume_trainer(scratch / "run"); });
   };
   store([](Json& state) { state.at("options").at("curriculum")["step"] = 2; });
   EXPECT_CONTAINS(told(), "option 'curriculum' is");
@@ -410,19 +387,6 @@ TEST(Recognition, FrozenNumbersStay) {
   EXPECT_THROW(model->freeze(name, at::ones({1}, at::kBool)), std::invalid_argument);
 }
 
-TEST(Recognition, LoadedModelsGiveTheSameAnswers) {
-  const Scratch scratch;
-  auto trainer = make_trainer(with(kFast, {{"run_folder", (scratch / "run").string()}}),
-                              small_recognizer({{"passes", 2}}));
-  trainer->run_epoch();
-  const auto loaded = load_model(scratch / "run", "last");
-  const auto& a = dynamic_cast<const Recognizer&>(*loaded);
-  const auto& b = dynamic_cast<const Recognizer&>(*trainer->model());
-  EXPECT_EQ(a.options(), b.options());
-  const Tensor words = word_tensor(counted_strings(10, 4)->words(), {0});
-  EXPECT_TRUE(at::equal(a.decisions(words), b.decisions(words)));
-}
-
 TEST(Recognition, InsertedRulesAreSavedWithTheModel) {
   auto model = std::make_shared<Recognizer>(
       Alphabet({"a", "b"}),
@@ -463,7 +427,7 @@ TEST(Recognition, InsertedRulesAreSavedWithTheModel) {
 TEST(Recognition, InvalidOptionsAreReported) {
   const auto data = counted_strings(4, 1);
   const auto told = [&](const Json& options) {
-    return complaint<std::invalid_argument>(
+    return message<std::invalid_argument>(
         [&] { Trainer(recognition(small_recognizer(), data, nullptr), options); });
   };
   EXPECT_CONTAINS(told({{"objective", "stepwize"}}), "did you mean 'stepwise'");
@@ -475,20 +439,20 @@ TEST(Recognition, InvalidOptionsAreReported) {
   EXPECT_CONTAINS(told({{"stop_accuracy", 90}}), "stop_accuracy");
   EXPECT_CONTAINS(told({{"best_by", "loss"}}), "'label_cross_entropy'");
   EXPECT_CONTAINS(told({{"best_by", "label_cross_entropy"}}), "needs validation strings");
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
                     recognition(small_recognizer(),
                                 std::make_shared<LabelledDataset>(
                                     Alphabet({"x"}), std::vector<Word>{{0}}, std::vector{true}),
                                 nullptr);
                   }),
                   "different symbols");
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([] {
+  EXPECT_CONTAINS(message<std::invalid_argument>([] {
                     small_recognizer({{"output", "own"}});
                   }),
                   "no measure of validity");
   const auto own = std::make_shared<Recognizer>(Alphabet({"a", "b"}),
                                                 Json{{"architecture", "nnpda"}, {"output", "own"}});
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
                     Trainer(recognition(own, data, data), {{"best_by", "label_cross_entropy"}});
                   }),
                   "answers are probabilities");

@@ -50,7 +50,7 @@ std::map<std::string, std::string> make_foreign(const Path& folder) {
 TEST(RunFolder, FoldersWithoutARunAreRefusedAndNotChanged) {
   const Scratch scratch;
   const auto before = make_foreign(scratch.path());
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { trainer_in(scratch.path()); }),
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] { trainer_in(scratch.path()); }),
                   "is not empty and contains no run");
   EXPECT_EQ(contents(scratch.path()), before);
   auto trainer = trainer_in("");
@@ -82,7 +82,7 @@ TEST(RunFolder, ABestEpochOfAnUnknownRunIsNotTakenOver) {
   const Scratch scratch;
   fs::create_directories(scratch / "checkpoints");
   write_file(scratch / "checkpoints" / "best.safetensors", "whose?");
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
                     trainer_in(scratch.path(), {{"overwrite", true}});
                   }),
                   "move it away first");
@@ -100,7 +100,7 @@ TEST(RunFolder, LinksAreNotFollowed) {
     const auto before = contents(scratch / "elsewhere");
     fs::remove_all(run / name);
     fs::create_symlink("../elsewhere", run / name);
-    EXPECT_CONTAINS(complaint<std::runtime_error>([&] {
+    EXPECT_CONTAINS(message<std::runtime_error>([&] {
                       trainer_in(run, {{"overwrite", true}});
                     }),
                     "is a link")
@@ -158,9 +158,9 @@ TEST(RunFolder, OnlyOneOfTwoTrainersOfARunWrites) {
   first->run_epoch();
   auto second = resume_trainer(scratch / "run");
   const auto before = contents(scratch / "run");
-  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { first->run_epoch(); }),
+  EXPECT_CONTAINS(message<std::runtime_error>([&] { first->run_epoch(); }),
                   "a later trainer of this process");
-  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { first->checkpoint(); }),
+  EXPECT_CONTAINS(message<std::runtime_error>([&] { first->checkpoint(); }),
                   "no longer writes there");
   EXPECT_EQ(contents(scratch / "run"), before);
   EXPECT_TRUE(second->run_epoch());
@@ -198,7 +198,7 @@ TEST(RunFolder, AnEpochWhoseFilesCannotBeWrittenIsGivenLater) {
     while (trainer->finished().empty()) {
       {
         const LittleSpace full(bytes);
-        EXPECT_CONTAINS(complaint<std::runtime_error>([&] { trainer->run_epoch(); }),
+        EXPECT_CONTAINS(message<std::runtime_error>([&] { trainer->run_epoch(); }),
                         "File too large");
         EXPECT_EQ(trainer->finished(), "");
         EXPECT_THROW(trainer->run_epoch(), std::runtime_error);
@@ -217,6 +217,25 @@ TEST(RunFolder, AnEpochWhoseFilesCannotBeWrittenIsGivenLater) {
     EXPECT_EQ(lines, 3u);
     EXPECT_EQ(epochs.size(), 3u);
   }
+}
+
+// Descriptions of models from before these options existed.
+TEST(StoredModels, WithoutOptionsOfTheRecurrenceHaveThePlainOne) {
+  const auto model = small_model(Json{{"kind", "superposition"}, {"size", 3}});
+  Json description = describe_model(*model);
+  for (const char* key : {"coupling", "noise", "noise_mean", "carry_forward"})
+    ASSERT_EQ(description["options"].erase(key), 1u) << key;
+  ASSERT_EQ(description["options"]["stack"].erase("temperature"), 1u);
+  const auto loaded = model_from_description(description);
+  EXPECT_EQ(loaded->options(), model->options());
+  ASSERT_EQ(loaded->parameters().size(), model->parameters().size());
+  EXPECT_TRUE(same(weights(*loaded), weights(*model)));
+}
+
+TEST(StoredModels, DescriptionsWithoutArchitectureAreRecurrent) {
+  Json description = describe_model(*small_model());
+  description["options"].erase("architecture");
+  EXPECT_EQ(model_from_description(description)->options()["architecture"], "recurrent");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "train/records/safetensors.h"
+#include "support/message.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 
 namespace pushdown::safetensors_test {
 namespace {
+
+using testing_support::message;
 
 Path scratch(const std::string& name) {
   const Path folder = Path(testing::TempDir()) / fmt::format("pushdown_files_{}", ::getpid());
@@ -83,17 +86,14 @@ std::string with_header(const std::string& header, std::size_t data_bytes) {
 }
 
 std::string complaint(const std::string& bytes) {
-  try {
-    parse_safetensors(bytes, "model.safetensors");
-  } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("'model.safetensors'"), std::string::npos);
-    return error.what();
-  }
-  return "accepted";
+  const auto said =
+      message<std::runtime_error>([&] { parse_safetensors(bytes, "model.safetensors"); });
+  if (said == "no error") return "accepted";
+  EXPECT_CONTAINS(said, "'model.safetensors'");
+  return said;
 }
 
-#define EXPECT_COMPLAINT(bytes, word) \
-  EXPECT_NE(complaint(bytes).find(word), std::string::npos) << complaint(bytes)
+#define EXPECT_COMPLAINT(bytes, word) EXPECT_CONTAINS(complaint(bytes), word)
 
 TEST(Safetensors, EveryTruncationIsAnError) {
   const std::string bytes = safetensors_bytes(example());
@@ -186,24 +186,16 @@ TEST(AtomicFile, ReplacesWithoutLeavingAnythingBehind) {
 }
 
 TEST(AtomicFile, ErrorsNameThePath) {
-  const auto complaint_of = [](auto action) -> std::string {
-    try {
-      action();
-    } catch (const std::runtime_error& error) {
-      return error.what();
-    }
-    return "no error";
-  };
-  EXPECT_NE(complaint_of([] { read_file("/nowhere/x"); }).find("'/nowhere/x': No such file"),
-            std::string::npos);
-  EXPECT_NE(complaint_of([] { write_file("/proc/x/y", ""); }).find("/proc/x/y"), std::string::npos);
-  EXPECT_NE(complaint_of([] { read_file("/"); }).find("directory"), std::string::npos);
-  EXPECT_NE(complaint_of([] { make_writable_folder("/proc/run"); }).find("/proc/run"),
-            std::string::npos);
+  EXPECT_CONTAINS(message<std::runtime_error>([] { read_file("/nowhere/x"); }),
+                  "'/nowhere/x': No such file");
+  EXPECT_CONTAINS(message<std::runtime_error>([] { write_file("/proc/x/y", ""); }), "/proc/x/y");
+  EXPECT_CONTAINS(message<std::runtime_error>([] { read_file("/"); }), "directory");
+  EXPECT_CONTAINS(message<std::runtime_error>([] { make_writable_folder("/proc/run"); }),
+                  "/proc/run");
   const Path file = scratch("plain");
   write_file(file, "");
-  EXPECT_NE(complaint_of([&] { make_writable_folder(file); }).find("a file of that name exists"),
-            std::string::npos);
+  EXPECT_CONTAINS(message<std::runtime_error>([&] { make_writable_folder(file); }),
+                  "a file of that name exists");
 }
 
 TEST(LineFile, StartsFromGivenLinesAndAppends) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/message.h"
 #include "task/pair_list.h"
 #include "train/problems/language_modelling.h"
 #include "train/problems/recognition.h"
@@ -151,72 +152,6 @@ TEST(Stages, ARecognizersStageEndsAtAnAccuracy) {
   EXPECT_EQ(stages_of(*trainer), (std::vector<std::int64_t>{1, 2, 2}));
 }
 
-RunningTextPtr text_of(int size, int step) {
-  Word words;
-  for (int i = 0; i < size; ++i) words.push_back(i % 5 == 4 ? 1 : 2 + (i * step) % 3);
-  return std::make_shared<RunningText>(Alphabet({"<unk>", "<eos>", "a", "b", "c"}), words);
-}
-
-std::unique_ptr<Trainer> text_in_stages() {
-  const auto model =
-      std::make_shared<LanguageModel>(Alphabet({"<unk>", "<eos>", "a", "b", "c"}),
-                                      Json{{"controller", {{"kind", "lstm"}, {"hidden", 4}}},
-                                           {"embedding", 3},
-                                           {"end_symbol", false},
-                                           {"seed", 5}});
-  return std::make_unique<Trainer>(staged({text_modelling(model, text_of(60, 1), text_of(20, 2)),
-                                           text_modelling(model, text_of(90, 2), nullptr)}),
-                                   Json{{"batch", 2},
-                                        {"chunk", 7},
-                                        {"epochs", 30},
-                                        {"stages", {{{"epochs", 2}}, {{"epochs", 2}}}}});
-}
-
-std::unique_ptr<Trainer> pairs_in_stages() {
-  const auto pairs = [](int shortest, int longest) {
-    return make_pairs(
-        {{"kind", "reversal"}, {"symbols", 2}, {"lengths", Json::array({shortest, longest})}});
-  };
-  const auto model =
-      std::make_shared<Transducer>(pairs(1, 2)->source_alphabet(), pairs(1, 2)->target_alphabet(),
-                                   Json{{"controller", {{"kind", "lstm"}, {"hidden", 6}}},
-                                        {"stack", kSuperposition},
-                                        {"embedding", 3},
-                                        {"output_embedding", 3},
-                                        {"seed", 2}});
-  return std::make_unique<Trainer>(
-      staged({transduction(model, pairs(1, 2), pairs(3, 3)),
-              transduction(model, pairs(1, 4), pairs(5, 6))}),
-      Json{{"batch", 4},
-           {"epoch_batches", 5},
-           {"accuracy_every", 1},
-           {"accuracy_pairs", 10},
-           {"epochs", 30},
-           {"stages", {{{"epochs", 2}, {"accuracy", 1}}, {{"epochs", 2}}}}});
-}
-
-TEST(Stages, StoppingAtAnyUpdateChangesNoBitForAnyProblem) {
-  const std::vector<std::function<std::unique_ptr<Trainer>()>> makers{
-      [] {
-        return strings_in_stages(
-            {2, 3, 4}, {{{"epochs", 2}}, {{"epochs", 1}}, {{"epochs", 2}, {"learning_rate", 0.01}}},
-            {{"batch", 3}});
-      },
-      [] {
-        return recognizer_in_stages({{{"epochs", 2}}, {{"epochs", 2}}});
-      },
-      text_in_stages, pairs_in_stages};
-  for (std::size_t which = 0; which < makers.size(); ++which) {
-    auto whole = makers[which]();
-    run_to_end(*whole);
-    EXPECT_EQ(whole->stage(), whole->stages());
-    for (std::int64_t stop = 0; stop < whole->updates_done(); ++stop) {
-      const Scratch scratch;
-      expect_resumed(makers[which], *whole, stop, scratch / "run");
-    }
-  }
-}
-
 TEST(Stages, ARunFolderHoldsTheDataOfEveryStageAndIsReplacedAsAWhole) {
   const Scratch scratch;
   const Path folder = scratch / "run";
@@ -253,29 +188,28 @@ TEST(Stages, ADamagedCheckpointLeavesTheCurrentStage) {
 
 TEST(Stages, WrongStagesAreRefused) {
   const auto why = [](const Json& stages) {
-    return complaint<std::invalid_argument>([&] { strings_in_stages({1, 2}, stages); });
+    return message<std::invalid_argument>([&] { strings_in_stages({1, 2}, stages); });
   };
   EXPECT_EQ(why(Json::array({Json::object()})),
             "[train.trainer] stages must have the options of 2 stages, got 1");
-  EXPECT_NE(why({{{"epoch", 1}}, Json::object()}).find("[train.trainer stages[1]]"),
-            std::string::npos);
+  EXPECT_CONTAINS(why({{{"epoch", 1}}, Json::object()}), "[train.trainer stages[1]]");
   EXPECT_EQ(why({{{"accuracy", 1}}, Json::object()}),
             "[train.trainer stages[1]] accuracy needs a recognizer with validation strings, or a "
             "transducer with test pairs");
   const auto model = small_model();
-  EXPECT_EQ(complaint<std::invalid_argument>([&] {
+  EXPECT_EQ(message<std::invalid_argument>([&] {
               Trainer(staged({language_modelling(model, all_reversals(1), nullptr)}),
                       with_stages({{{"difference", 0.1}}}));
             }),
             "[train.trainer stages[1]] difference needs validation strings whose lower bound is "
             "known");
-  EXPECT_EQ(complaint<std::invalid_argument>([&] {
+  EXPECT_EQ(message<std::invalid_argument>([&] {
               Trainer(staged({recognition(small_recognizer(), counted_strings(), nullptr)}),
                       with_stages(Json::array({Json::object()}),
                                   {{"curriculum", {{"kind", "two_stage"}, {"threshold", 2}}}}));
             }),
             "[train.trainer] stages and a curriculum cannot be combined: leave out one of them");
-  EXPECT_EQ(complaint<std::invalid_argument>([] { staged({}); }),
+  EXPECT_EQ(message<std::invalid_argument>([] { staged({}); }),
             "[train.trainer] stages must be a list of stages, got an empty list");
 }
 

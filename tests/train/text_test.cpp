@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "support/message.h"
 #include "task/corpus.h"
 #include "train/problems/text_modelling.h"
 #include "train/problems/text_reader.h"
@@ -159,36 +160,27 @@ TEST(TextReader, AStackThatIsEmptiedDoesNotGrow) {
 
 TEST(TextReader, InvalidInputIsRefused) {
   const auto model = word_model(kLstm);
-  const auto message = [&](auto action) -> std::string {
-    try {
-      action();
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "no error";
-  };
   const auto other =
       std::make_shared<RunningText>(Alphabet({"<unk>", "<eos>", "a", "x", "c"}), Word{2, 3});
-  EXPECT_EQ(message([&] { evaluate(*model, other, {}); }),
+  EXPECT_EQ(message<std::invalid_argument>([&] { evaluate(*model, other, {}); }),
             "[train.evaluate] the text and the model have different vocabularies: word 4 is 'x' in "
             "the text and 'b' in the model");
   const auto longer =
       std::make_shared<RunningText>(Alphabet({"<unk>", "<eos>", "a", "b", "c", "d"}), Word{2, 3});
   EXPECT_EQ(
-      message([&] { evaluate(*model, longer, {}); }),
+      message<std::invalid_argument>([&] { evaluate(*model, longer, {}); }),
       "[train.evaluate] the text and the model have different vocabularies, of 6 and 5 words");
   const LanguageModel ending(vocabulary(), Json{{"end_symbol", true}});
-  EXPECT_NE(message([&] { evaluate(ending, text(9, 1), {}); }).find("end_symbol = false"),
-            std::string::npos);
-  EXPECT_EQ(message([&] { text_modelling(model, nullptr, nullptr); }),
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] { evaluate(ending, text(9, 1), {}); }),
+                  "end_symbol = false");
+  EXPECT_EQ(message<std::invalid_argument>([&] { text_modelling(model, nullptr, nullptr); }),
             "[train.trainer] there is no text");
   const auto attention = std::make_shared<LanguageModel>(
       vocabulary(),
       Json{{"architecture", "transformer"}, {"hidden", 4}, {"heads", 1}, {"end_symbol", false}});
-  EXPECT_NE(message([&] {
-              text_modelling(attention, text(9, 1), nullptr);
-            }).find("whose state can be stored in a checkpoint"),
-            std::string::npos);
+  EXPECT_CONTAINS(
+      message<std::invalid_argument>([&] { text_modelling(attention, text(9, 1), nullptr); }),
+      "whose state can be stored in a checkpoint");
 }
 
 // ---- Training ----
@@ -254,44 +246,6 @@ TEST(TextModelling, ItLearnsAndReportsPerplexity) {
   same.chunk = 4;
   const auto model = std::dynamic_pointer_cast<LanguageModel>(trainer->model());
   EXPECT_EQ(evaluate(*model, text(31, 2), same)->cross_entropy, *history.back().cross_entropy);
-}
-
-TEST(TextModelling, StoppingAtAnyUpdateChangesNoBit) {
-  for (const auto& [model, stack_chunks] :
-       {std::pair{kLstm, 0}, {kDiffStk, 0}, {kDiffStk, 3}, {kTape, 1}, {kSuperposition, 3}}) {
-    const Json more{{"stack_chunks", stack_chunks}};
-    auto whole = fresh(model, more);
-    run_to_end(*whole);
-    EXPECT_EQ(whole->updates_per_epoch(), 8);
-    // Before and after the stack is emptied, and in the second epoch.
-    for (const std::int64_t stop : {2, 3, 5, 10}) {
-      const Scratch scratch;
-      expect_resumed([&] { return fresh(model, more); }, *whole, stop, scratch / "run");
-    }
-  }
-}
-
-TEST(TextModelling, CheckpointsWithinAnEpochAndInterruptsCanBeResumed) {
-  auto whole = fresh(kDiffStk);
-  run_to_end(*whole);
-  const Scratch scratch;
-  const std::string folder = (scratch / "run").string();
-  {
-    auto first = fresh(kDiffStk, {{"run_folder", folder}, {"checkpoint_every", 3}});
-    for (int i = 0; i < 5; ++i) first->step();
-  }  // no final checkpoint: updates after the last checkpoint are repeated
-  auto second = resume_trainer(folder);
-  EXPECT_EQ(second->updates_done(), 3);
-  int questions = 0;
-  second->callbacks.should_stop = [&] { return ++questions > 2; };
-  EXPECT_FALSE(second->run_epoch());
-  EXPECT_EQ(second->updates_done(), 5);
-  auto third = resume_trainer(folder);
-  EXPECT_EQ(third->updates_done(), 5);
-  run_to_end(*third);
-  EXPECT_EQ(timeless(third->history()), timeless(whole->history()));
-  EXPECT_TRUE(same(weights(*third->model()), weights(*whole->model())));
-  EXPECT_EQ(third->problem().training_strings(), 92);
 }
 
 }  // namespace

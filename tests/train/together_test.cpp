@@ -99,7 +99,7 @@ TEST(Together, AModelBelongsToOneTrainer) {
   const auto model = model_with_seed(1);
   Trainer a(model, reversal_strings(8, 1), nullptr, Json{{"seed", 1}});
   Trainer b(model, reversal_strings(8, 1), nullptr, Json{{"seed", 2}});
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] {
                     run_epoch_together({&a, &b});
                   }),
                   "two of the trainers train the same model");

@@ -66,34 +66,6 @@ inline void run_to_end(Trainer& trainer) {
   while (trainer.finished().empty()) trainer.run_epoch();
 }
 
-// Stops a trainer after `stop` updates and continues it from the folder as far as `whole`, which
-// was never stopped: no bit differs.
-inline std::unique_ptr<Trainer> expect_resumed(auto make, const Trainer& whole, std::int64_t stop,
-                                               const Path& folder) {
-  {
-    const auto first = make();
-    for (std::int64_t i = 0; i < stop; ++i) first->step();
-    first->save(folder);
-  }
-  auto second = resume_trainer(folder);
-  EXPECT_EQ(second->updates_done(), stop);
-  while (second->epochs_done() < whole.epochs_done()) second->run_epoch();
-  EXPECT_EQ(timeless(second->history()), timeless(whole.history())) << stop;
-  EXPECT_TRUE(same(weights(*second->model()), weights(*whole.model()))) << stop;
-  return second;
-}
-
-// Returns the message of the exception of type Error that `action` throws, or "no error".
-template <class Error>
-std::string complaint(auto action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 // All strings over a and b of length 1 to 4. Valid: as many a as b, all a first.
 inline LabelledDatasetPtr counted_strings() {
   std::vector<Word> words;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/parallel.h"
 #include "support/golden.h"
 #include "train/learning/gradient.h"
 #include "train/toy.h"
@@ -128,25 +127,6 @@ TEST(Trainer, AccumulatedBatchesAreOneBatch) {
   train(4, 3);
 }
 
-TEST(Trainer, AccumulatingContinuesAfterACheckpoint) {
-  const auto options = [](int epochs) {
-    return Json{{"batch", 5}, {"accumulate", 3}, {"epochs", epochs}, {"seed", 2}};
-  };
-  const auto data = reversal_strings(60, 1);
-  Trainer whole(small_model(), data, nullptr, options(2));
-  whole.run_epoch();
-  whole.run_epoch();
-  Trainer first(small_model(), data, nullptr, options(2));
-  for (int i = 0; i < 3; ++i) first.step();
-  Trainer second(small_model(), data, nullptr, options(2));
-  second.restore(first.state(), "state");
-  while (second.finished().empty()) second.run_epoch();
-  EXPECT_TRUE(same(weights(*whole.model()), weights(*second.model())));
-  EXPECT_EQ(timeless(whole.history()), timeless(second.history()));
-  Trainer other(small_model(), data, nullptr, Json{{"batch", 5}, {"epochs", 2}, {"seed", 2}});
-  EXPECT_CONTAINS(message([&] { other.restore(first.state(), "state"); }), "accumulate");
-}
-
 TEST(Trainer, EndsAfterItsSecondsAndCanBeResumed) {
   const Scratch scratch;
   const auto data = reversal_strings(200, 1);
@@ -217,46 +197,11 @@ TEST(Trainer, LearnsMarkedReversal) {
   }
 }
 
-TEST(Trainer, SameSeedSameNumbersForAnyThreadCount) {
-  const Json stack{{"kind", "nondeterministic"}, {"states", 2}, {"symbols", 2}};
-  std::vector<Json> histories;
-  std::vector<std::vector<Tensor>> results;
-  for (const int threads : {1, 2, 3, 1}) {
-    set_thread_count(threads);
-    auto trainer = make_trainer(with(kFast, {{"epochs", 2}}), stack);
-    while (trainer.finished().empty()) trainer.run_epoch();
-    histories.push_back(timeless(trainer.history()));
-    results.push_back(weights(*trainer.model()));
-  }
-  set_thread_count(1);
-  for (std::size_t i = 1; i < results.size(); ++i) {
-    EXPECT_EQ(histories[i], histories[0]);
-    EXPECT_TRUE(same(results[i], results[0]));
-  }
-  auto other = make_trainer(with(kFast, {{"epochs", 2}, {"seed", 1}}), stack);
-  while (other.finished().empty()) other.run_epoch();
-  EXPECT_FALSE(same(weights(*other.model()), results[0]));
-}
-
-// Interrupted before a batch of training or of validation, and called again.
-TEST(Trainer, ContinuesAfterAnInterruptAsIfThereWasNone) {
-  auto whole = make_trainer();
-  while (whole.finished().empty()) whole.run_epoch();
-  auto broken = make_trainer();
-  Random random(5);
-  int questions = 0, interrupts = 0;
-  broken.callbacks.should_stop = [&] {
-    ++questions;
-    const bool stop = random.below(4) == 0;
-    interrupts += stop;
-    return stop;
-  };
-  int empty_handed = 0;
-  while (broken.finished().empty()) empty_handed += !broken.run_epoch();
-  EXPECT_EQ(empty_handed, interrupts);
-  EXPECT_GT(interrupts, 10);
-  EXPECT_EQ(timeless(broken.history()), timeless(whole.history()));
-  EXPECT_TRUE(same(weights(*broken.model()), weights(*whole.model())));
+TEST(Trainer, AnotherSeedGivesOtherNumbers) {
+  auto one = make_trainer(), other = make_trainer(with(kFast, {{"seed", 1}}));
+  one.run_epoch();
+  other.run_epoch();
+  EXPECT_FALSE(same(weights(*other.model()), weights(*one.model())));
 }
 
 TEST(Trainer, StopsEarlyAndDecays) {
@@ -302,14 +247,14 @@ TEST(Trainer, ProgressCountsEveryBatchOnce) {
 
 TEST(Trainer, DivergenceIsAnErrorThatHelps) {
   auto trainer = make_trainer(with(kFast, {{"optimizer", {{"learning_rate", 1e38}}}}));
-  const auto message = complaint<std::runtime_error>([&] {
+  const auto told = message<std::runtime_error>([&] {
     for (int i = 0; i < 100; ++i) trainer.step();
   });
   for (const char* part : {"epoch 1", "update ", "1e+38", "smaller learning_rate"})
-    EXPECT_CONTAINS(message, part);
+    EXPECT_CONTAINS(told, part);
   // The trainer stays at the failed update.
-  EXPECT_EQ(complaint<std::runtime_error>([&] { trainer.step(); }), message);
-  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { trainer.run_epoch(); }), "diverged");
+  EXPECT_EQ(message<std::runtime_error>([&] { trainer.step(); }), told);
+  EXPECT_CONTAINS(message<std::runtime_error>([&] { trainer.run_epoch(); }), "diverged");
 }
 
 TEST(Trainer, EndSymbolAndEmptyStrings) {
@@ -325,7 +270,7 @@ TEST(Trainer, EndSymbolAndEmptyStrings) {
   EXPECT_TRUE(std::isfinite(epoch->train_cross_entropy));
   const auto empty = std::make_shared<Dataset>(alphabet, std::vector<Word>{{}, {}});
   EXPECT_CONTAINS(
-      complaint<std::invalid_argument>([&] { Trainer(small_model(), empty, nullptr, kFast); }),
+      message<std::invalid_argument>([&] { Trainer(small_model(), empty, nullptr, kFast); }),
       "empty strings");
 }
 
@@ -333,7 +278,7 @@ TEST(Trainer, RefusesModelsAndDataThatDoNotFit) {
   const auto data = reversal_strings(10, 1);
   const auto refuse = [&](const Json& options, const char* part) {
     EXPECT_CONTAINS(
-        complaint<std::invalid_argument>([&] { Trainer(small_model(), data, nullptr, options); }),
+        message<std::invalid_argument>([&] { Trainer(small_model(), data, nullptr, options); }),
         part);
   };
   refuse({{"bach", 3}}, "did you mean 'batch'?");
@@ -345,15 +290,14 @@ TEST(Trainer, RefusesModelsAndDataThatDoNotFit) {
   refuse({{"decay_factor", 2}}, "between");
   const auto other = std::make_shared<Dataset>(Alphabet({"a", "b"}), std::vector<Word>{{0, 1}});
   EXPECT_CONTAINS(
-      complaint<std::invalid_argument>([&] { Trainer(small_model(), other, nullptr, {}); }),
+      message<std::invalid_argument>([&] { Trainer(small_model(), other, nullptr, {}); }),
       "the data and the model have different symbols: 'a' and 'b'; '0', '1' and '#'");
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] { Trainer(small_model(), data, other, {}); }),
+                  "different symbols");
   EXPECT_CONTAINS(
-      complaint<std::invalid_argument>([&] { Trainer(small_model(), data, other, {}); }),
-      "different symbols");
-  EXPECT_CONTAINS(
-      complaint<std::invalid_argument>([&] { Trainer(small_model(), nullptr, nullptr, {}); }),
+      message<std::invalid_argument>([&] { Trainer(small_model(), nullptr, nullptr, {}); }),
       "no training set");
-  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { Trainer(nullptr, data, nullptr, {}); }),
+  EXPECT_CONTAINS(message<std::invalid_argument>([&] { Trainer(nullptr, data, nullptr, {}); }),
                   "no model");
 }
 

@@ -3,10 +3,8 @@
 // label: long
 #include <gtest/gtest.h>
 
-#include "base/parallel.h"
 #include "train/gradients.h"
 #include "train/learning/learning_pieces.h"
-#include "train/toy.h"
 
 namespace pushdown::unbiased_online_test {
 namespace {
@@ -28,27 +26,17 @@ StringBatch strings(std::int64_t batch, std::int64_t length, std::uint64_t seed)
   return random_strings(batch, length, 3, seed);
 }
 
-std::vector<Tensor> take_gradients(const Recognizer& model) {
-  std::vector<Tensor> found;
-  for (const auto& [name, parameter] : model.parameters()) {
-    const Tensor gradient = parameter.grad();
-    found.push_back(gradient.defined() ? gradient.clone() : at::zeros_like(parameter.detach()));
-    parameter.mutable_grad() = Tensor();
-  }
-  return found;
-}
-
 void expect_equal(const Recognizer& model, const Json& objective, const StringBatch& batch,
                   double tolerance) {
   const auto losses = make_objective(objective);
   Random one(7), other(7);
   const auto wanted = unbiased_online_by_tensors("uoro")->gradient(model, *losses, batch, one);
-  const auto gradients = take_gradients(model);
+  const auto gradients = taken_gradients(model.parameters());
   const Route route = route_of(model, *losses, batch, other, "uoro");
   ASSERT_TRUE(std::holds_alternative<HigherOrderNetwork>(route)) << model.options();
   const auto found = unbiased_online_fast(model, *losses, batch,
                                           std::get<HigherOrderNetwork>(route), kEpsilon, other);
-  const auto got = take_gradients(model);
+  const auto got = taken_gradients(model.parameters());
   const double scale = largest(gradients);
   EXPECT_GT(scale, 1e-3);
   for (std::size_t i = 0; i < got.size(); ++i)
@@ -158,20 +146,6 @@ TEST(UnbiasedOnlineFast, IsNotForOtherNetworks) {
   EXPECT_TRUE(fast(frozen));
   frozen.network().parameters()[1].second.requires_grad_(false);
   EXPECT_FALSE(fast(frozen));
-}
-
-TEST(UnbiasedOnlineFast, DoesNotDependOnTheThreads) {
-  const auto model = make(second_order("sigmoid"), refinements()[1], 1);
-  const auto gradients = [&] {
-    Random random(4);
-    make_learning("uoro")->gradient(model, *make_objective("stepwise"), strings(5, 6, 2), random);
-    return take_gradients(model);
-  };
-  const auto alone = gradients();
-  set_thread_count(3);
-  const auto together = gradients();
-  set_thread_count(1);
-  EXPECT_TRUE(same(alone, together));
 }
 
 }  // namespace

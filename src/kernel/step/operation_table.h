@@ -1,8 +1,8 @@
 // The table of the operations of step programs (step_program.h): what other code needs to know of
 // an operation besides its loops. Texts, what a run must keep, which operations set gradients, and
 // where teams of threads need barriers follow from its row. Its loops forward and backward are in
-// step_nodes.h and step_gradients.h for the CPU, in device_step_loop.h and in the printer
-// (recurrence/device/source.h) for devices.
+// step_nodes.h and step_gradients.h for the CPU, and in what recurrence/device/source_pass.h prints
+// for devices.
 //
 // Elementwise functions are one operation, `map`; their table is kernel/array/function_table.h.
 #pragma once

@@ -30,7 +30,7 @@ local most_options = 1000
 
 -- The words of one file. Each writes to `spec`; `given` are the options of the caller.
 local function words_of(spec, path, given, resolve)
-  local words = { bracket_pair = bracket_pair }
+  local words = {}
   local file = path:match('[^/]+$')
 
   -- The current line of the file.
@@ -45,6 +45,14 @@ local function words_of(spec, path, given, resolve)
 
   local function check_text(word, value)
     if type(value) ~= 'string' then fail('%s needs a text, got %s', word, type(value)) end
+  end
+
+  -- A function of its own, because a file must not reach those of the program.
+  function words.bracket_pair(i)
+    if type(i) ~= 'number' or i < 1 or i % 1 ~= 0 then
+      fail('bracket_pair needs an integer from 1 on, got %s', tostring(i))
+    end
+    return bracket_pair(i)
   end
 
   local function set_once(word, key, value)

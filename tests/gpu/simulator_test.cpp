@@ -310,10 +310,11 @@ TEST(Simulator, CodeOfTheCompiler) {
 // What `simulate check` reports.
 TEST(Simulator, CostsThatGrow) {
   using namespace gpu_simulate;
-  const CostTable recorded = read_table(PUSHDOWN_GPU_TESTS "/instructions.txt");
+  CostTable recorded = read_table(PUSHDOWN_GPU_TESTS "/instructions.txt");
   EXPECT_FALSE(recorded.compiler.empty());
-  const std::string spilling = "3x3 step_backward_kernel", lean = "2x2 step_forward";
+  const std::string spilling = "3x3 step_backward", lean = "2x2 step_forward";
   ASSERT_EQ(recorded.costs.count(spilling), 1u);
+  recorded.costs[spilling].spilled_bytes = 472;  // as registers that do not suffice would
   ASSERT_EQ(recorded.costs.count(lean), 1u);
   EXPECT_TRUE(growth(recorded, recorded).empty());
   const auto worse = [&](const std::string& name, const auto& change) {

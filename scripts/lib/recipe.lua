@@ -40,6 +40,13 @@ function M.task(kind, options)
   return dofile(('%stasks/%s.lua'):format(folder, kind))(given)
 end
 
+-- recipe.vector_stacks(size) -> models with stacks of vectors of this size, and an LSTM without a stack.
+function M.vector_stacks(size)
+  return { { name = 'Superposition', stack = { kind = 'superposition', size = size } },
+    { name = 'Stratification', stack = { kind = 'stratification', size = size } },
+    { name = 'LSTM', controller = 'lstm', stack = { kind = 'none' } } }
+end
+
 -- ---- The recipe ----
 
 local recipe_of = pd._options.declare('recipe', {

@@ -37,11 +37,7 @@ return function(options)
   end
 
   -- The models of recipes, with stacks of vectors of this size.
-  function task.models(size)
-    return { { name = 'Superposition', stack = { kind = 'superposition', size = size } },
-      { name = 'Stratification', stack = { kind = 'stratification', size = size } },
-      { name = 'LSTM', controller = 'lstm', stack = { kind = 'none' } } }
-  end
+  task.models = pd.recipe.vector_stacks
 
   -- A training. given: hidden, learning_rate, updates of an epoch, stages, each {shortest, longest, ...} as for
   -- task.stage; controller ('elman') of networks with a stack; noise (0.1) on the state.

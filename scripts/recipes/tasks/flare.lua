@@ -59,11 +59,7 @@ return function(options)
   task.search = { restarts = 4, rungs = { 8 }, keep = { 1 }, metric = 'label_cross_entropy' }
 
   -- The models of recipes, with stacks of vectors of this size.
-  function task.models(size)
-    return { { name = 'Superposition', stack = { kind = 'superposition', size = size } },
-      { name = 'Stratification', stack = { kind = 'stratification', size = size } },
-      { name = 'LSTM', controller = 'lstm', stack = { kind = 'none' } } }
-  end
+  task.models = pd.recipe.vector_stacks
 
   -- A training. given: hidden, learning_rate, stages, each {shortest, longest, ...} as for task.stage. The loss is the
   -- paper's, of the label and of the next symbols of valid strings.
